@@ -1,0 +1,404 @@
+//! What was observed: the stored contract between backends, judging and evidence.
+//!
+//! Every exchange is seen at five boundaries, in order. A boundary that a backend cannot show is
+//! [`Observed::Hidden`] with the reason: unseen is a state, never a pass.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::request::{Request, ToolCall};
+
+/// A place at which two deployments can first differ, in the order of the data flow.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundary {
+    /// Rendered prompt and its token ids.
+    Input,
+    /// Requested and resolved generation settings.
+    Settings,
+    /// Output ids, raw text, probabilities, why it ended.
+    Generation,
+    /// What the API returned.
+    Response,
+    /// What the scorer extracted and decided.
+    Score,
+}
+
+impl Boundary {
+    /// All five, in order.
+    pub const ALL: [Boundary; 5] = [
+        Boundary::Input,
+        Boundary::Settings,
+        Boundary::Generation,
+        Boundary::Response,
+        Boundary::Score,
+    ];
+
+    /// The name used in specs, reports and file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Boundary::Input => "input",
+            Boundary::Settings => "settings",
+            Boundary::Generation => "generation",
+            Boundary::Response => "response",
+            Boundary::Score => "score",
+        }
+    }
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A datum, or the reason why it could not be seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observed<T> {
+    /// It was seen.
+    Seen(T),
+    /// It could not be seen, for this reason.
+    Hidden(String),
+}
+
+impl<T> Observed<T> {
+    /// The datum, or the reason.
+    ///
+    /// # Errors
+    /// The reason why the datum is hidden.
+    pub fn seen(&self) -> Result<&T, &str> {
+        match self {
+            Observed::Seen(value) => Ok(value),
+            Observed::Hidden(reason) => Err(reason),
+        }
+    }
+}
+
+/// Everything seen of one case: the stored record from which it can be judged again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Capture {
+    /// The case's full id, such as `tool_call/weather.oslo`.
+    pub case: String,
+    /// One run per repeat, at least one.
+    pub runs: Vec<Run>,
+    /// The same conversation with streaming flipped, when an assertion compares the two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<Run>,
+    /// What the scorers extracted, one per `task_score` of the case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<Score>,
+}
+
+/// The conversation of a case, run once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// How many conversations were running at the same time, this one included.
+    pub load: usize,
+    /// One per request that was answered, in order.
+    pub exchanges: Vec<Exchange>,
+    /// Why the conversation ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// A harness or backend failure, kept apart from anything the model did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// `unreachable`, `timeout`, `rejected`, `malformed` or `internal`.
+    pub kind: String,
+    /// The index in the case's turns at which it happened.
+    pub turn: usize,
+    /// What happened and what was received.
+    pub message: String,
+    /// Whether the backend itself is at fault (exit 3) rather than this one request.
+    pub backend: bool,
+}
+
+/// One request with what came back, at each boundary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// The index in the case's turns that caused this request.
+    pub turn: usize,
+    /// What was asked.
+    pub request: Request,
+    /// Boundary 1.
+    pub input: Observed<Input>,
+    /// Boundary 2.
+    pub settings: Observed<Vec<Setting>>,
+    /// Boundary 3.
+    pub generation: Observed<Generation>,
+    /// Boundary 4.
+    pub response: Observed<Response>,
+    /// Wall time of the exchange in milliseconds; never compared.
+    pub elapsed_ms: f64,
+}
+
+/// A token id with the text it stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// The id.
+    pub id: u32,
+    /// The piece, special tokens visible; bytes that are no character of their own are `<0xNN>`.
+    pub piece: String,
+}
+
+/// Boundary 1: the prompt as the model read it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The rendered prompt text, unescaped.
+    pub prompt: Observed<String>,
+    /// The prompt's tokens.
+    pub tokens: Vec<Token>,
+    /// How the ids were obtained, such as `native`.
+    pub rung: String,
+}
+
+impl Input {
+    /// The prompt's token ids.
+    pub fn ids(&self) -> Vec<u32> {
+        self.tokens.iter().map(|token| token.id).collect()
+    }
+}
+
+/// Boundary 2: one setting, as asked, as resolved and as observed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The field's name, such as `temperature` or `eos_token_ids`.
+    pub name: String,
+    /// What the request pinned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<Value>,
+    /// What was in force.
+    pub resolved: Observed<Value>,
+    /// Where the resolved value comes from: `request`, `generation_config.json`, `default` ….
+    pub provenance: String,
+}
+
+/// Boundary 3: what the model generated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// The output tokens, the end token included.
+    pub tokens: Vec<OutputToken>,
+    /// The decoded output with special tokens visible and nothing trimmed.
+    pub text: String,
+    /// Why it ended, by the evidence.
+    pub termination: Termination,
+}
+
+impl Generation {
+    /// The output token ids, the end token included.
+    pub fn ids(&self) -> Vec<u32> {
+        self.tokens.iter().map(|token| token.id).collect()
+    }
+}
+
+/// An output token with its probability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutputToken {
+    /// The id that was chosen.
+    pub id: u32,
+    /// Its piece, as in [`Token::piece`].
+    pub piece: String,
+    /// Natural log-probability under the raw distribution, before penalties and temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprob: Option<f32>,
+    /// The most likely alternatives, highest first, ties by id; the chosen one may be among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<TopToken>,
+}
+
+/// One alternative at a position.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TopToken {
+    /// The id.
+    pub id: u32,
+    /// Its piece, as in [`Token::piece`].
+    pub piece: String,
+    /// Natural log-probability under the raw distribution.
+    pub logprob: f32,
+}
+
+/// Why a generation ended, derived from the evidence beside the server's own word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Termination {
+    /// An end id of the model.
+    Eos(u32),
+    /// A stop id of the request.
+    StopToken(u32),
+    /// A stop string of the request.
+    StopString(String),
+    /// The cap of the request or of the server.
+    LengthMaxTokens,
+    /// The model's context was full.
+    LengthContext,
+    /// Cancelled, timed out or broken off, and why.
+    Aborted(String),
+    /// The server's content filter.
+    ContentFilter,
+    /// A non-finite logit or an id outside the vocabulary.
+    NumericalFault,
+    /// The stream ended without saying so.
+    IncompleteStream,
+    /// The server said `stop` and nothing more is known.
+    StopUnspecified,
+}
+
+impl Termination {
+    /// The class alone, as specs name it: `eos`, `stop_string`, `length` ….
+    pub fn class(&self) -> &'static str {
+        match self {
+            Termination::Eos(_) => "eos",
+            Termination::StopToken(_) => "stop_token",
+            Termination::StopString(_) => "stop_string",
+            Termination::LengthMaxTokens | Termination::LengthContext => "length",
+            Termination::Aborted(_) => "aborted",
+            Termination::ContentFilter => "content_filter",
+            Termination::NumericalFault => "numerical_fault",
+            Termination::IncompleteStream => "incomplete_stream",
+            Termination::StopUnspecified => "stop_unspecified",
+        }
+    }
+}
+
+impl fmt::Display for Termination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Termination::Eos(id) => write!(f, "eos({id})"),
+            Termination::StopToken(id) => write!(f, "stop_token({id})"),
+            Termination::StopString(text) => write!(f, "stop_string({text:?})"),
+            Termination::LengthMaxTokens => f.write_str("length(max_tokens)"),
+            Termination::LengthContext => f.write_str("length(context)"),
+            Termination::Aborted(why) => write!(f, "aborted({why})"),
+            other => f.write_str(other.class()),
+        }
+    }
+}
+
+/// Boundary 4: what the API returned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Response {
+    /// The answer's text.
+    pub content: Option<String>,
+    /// Reasoning returned apart from the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Parsed calls, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The finish reason, exactly as it was returned.
+    pub finish_reason: Option<String>,
+    /// Token counts, as returned.
+    pub usage: Option<Usage>,
+    /// The deltas in order of arrival, when the reply was streamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Vec<Delta>>,
+}
+
+/// Token counts as the API returned them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the API's own field names")]
+pub struct Usage {
+    pub prompt_tokens: usize,
+    pub completion_tokens: usize,
+}
+
+/// One event of a streamed reply.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Delta {
+    /// Milliseconds since the request was sent; never compared.
+    pub at_ms: f64,
+    /// Present on the first event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// A piece of the answer's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// A piece of the reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Pieces of tool calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallDelta>,
+    /// Present on the last event of the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<String>,
+    /// Present on the event that carries usage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// A piece of a tool call in a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCallDelta {
+    /// Which call of the reply this belongs to.
+    pub index: usize,
+    /// Present on the first piece of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Present on the first piece of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A piece of the arguments' JSON text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub arguments: String,
+}
+
+/// Boundary 5: what a scorer made of a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The scorer's name.
+    pub scorer: String,
+    /// The extractor's name.
+    pub extractor: String,
+    /// What was extracted; `None` when nothing was found.
+    pub extracted: Option<String>,
+    /// What it was compared with.
+    pub reference: String,
+    /// Between 0 and 1.
+    pub value: f64,
+}
+
+/// What was accepted earlier for a case, read from its snapshots.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accepted {
+    /// One per exchange, in order.
+    pub exchanges: Vec<AcceptedExchange>,
+}
+
+/// The accepted record of one exchange; a boundary without a snapshot is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AcceptedExchange {
+    /// The prompt, long stretches folded to a count and a hash.
+    pub input: Option<Vec<AcceptedInput>>,
+    /// Output tokens with the probabilities that were kept.
+    pub output: Option<Vec<OutputToken>>,
+}
+
+/// A stretch of an accepted prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AcceptedInput {
+    /// One token, written out.
+    Token(Token),
+    /// `count` tokens of which only the hash was kept.
+    Folded {
+        /// How many tokens.
+        count: usize,
+        /// [`hash_ids`] of them.
+        hash: String,
+    },
+}
+
+/// The first 16 hex digits of the SHA-256 of the ids in decimal, joined by commas.
+pub fn hash_ids(ids: &[u32]) -> String {
+    let text = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,23 @@
+//! Regression tests for language-model deployments.
+//!
+//! The flow: specs are read ([`spec`]), resolved ([`plan`]), sent ([`request`], [`backend`]), observed
+//! ([`capture`]), judged ([`assertion`]), told ([`event`]) and reported ([`report`]).
+
+pub mod assertion;
+pub mod backend;
+pub mod branch;
+pub mod capture;
+pub mod diagnostic;
+#[cfg(feature = "candle")]
+pub mod engine;
+pub mod error;
+pub mod event;
+pub mod finding;
+pub mod model;
+pub mod parse;
+pub mod plan;
+pub mod report;
+pub mod request;
+pub mod score;
+pub mod snapshot;
+pub mod spec;
