@@ -1,0 +1,268 @@
+//! From the command line to the library, and from its result to an exit code.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use evalsuite::error::{Error, exit};
+use evalsuite::plan::{Case, Plan, Selection};
+use evalsuite::report::{self, Progress, Reporter, Style, Verbosity};
+use evalsuite::run::Options;
+use evalsuite::snapshot::{self, Update};
+use evalsuite::{evidence, explain, init, ladder, plan, schema};
+
+mod args;
+
+pub(crate) use args::Args;
+use args::{
+    Color, Command, Hidden, Init, Inspect, List, Run, SchemaOf, Select, SnapshotAction, Snapshots,
+};
+
+/// Carries out a command and gives its exit code.
+pub(crate) fn execute(args: Args) -> Result<u8, Error> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let color = args.color;
+    let code = match args.command {
+        Command::Run(run) => {
+            drop(out);
+            return execute_run(run, color);
+        }
+        Command::Check(select) => check(&select, &mut out),
+        Command::List(list) => execute_list(&list, &mut out),
+        Command::Explain { word } => execute_explain(word.as_deref(), &mut out),
+        Command::Inspect(args) => inspect(&args, &mut out),
+        Command::Snapshots(args) => snapshots(args, color, &mut out),
+        Command::Schema { of } => execute_schema(of, &mut out),
+        Command::Init(args) => execute_init(&args, &mut out),
+    }?;
+    out.flush().map_err(stdout)?;
+    Ok(code)
+}
+
+fn stdout(source: io::Error) -> Error {
+    Error::Io { action: "write", path: "standard output".into(), source }
+}
+
+fn selection(select: &Select) -> Selection {
+    Selection {
+        paths: select.paths.clone(),
+        target: select.target.clone(),
+        branch: select.branch.clone(),
+        case: select.case.clone(),
+        tag: select.tag.clone(),
+        partition: select.partition,
+    }
+}
+
+fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
+    let update = update_mode(&args.update)?;
+    let mut plan = plan::plan(&selection(&args.select))?;
+    for case in &mut plan.cases {
+        case.timeout.get_or_insert(Duration::from_secs(args.timeout));
+    }
+    let options = Options {
+        jobs: args.jobs,
+        fail_fast: args.fail_fast,
+        update,
+        hidden_fails: args.hidden == Hidden::Fail,
+        evidence: (!args.no_evidence).then(|| args.evidence.clone()),
+        paths: args.select.paths.clone(),
+    };
+    let mut reporters = reporters(&args, color)?;
+    let mut progress = Progress::stderr(args.quiet);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::Io { action: "start", path: "the event loop".into(), source })?;
+    runtime.block_on(evalsuite::run::run(&plan, &options, &mut |event| {
+        progress.event(event);
+        for (path, reporter) in &mut reporters {
+            progress.suspend(|| reporter.event(event)).map_err(|source| Error::Io {
+                action: "write",
+                path: path.into(),
+                source,
+            })?;
+        }
+        Ok(())
+    }))
+}
+
+/// What the environment and `--update` say together: in CI, `auto` writes nothing.
+#[expect(clippy::disallowed_methods, reason = "CI is part of the command line")]
+fn update_mode(word: &str) -> Result<Update, Error> {
+    let ci = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
+    match word {
+        "auto" if ci => Ok(Update::No),
+        _ => Update::parse(word).map_err(Error::Usage),
+    }
+}
+
+/// The reporters by the name of what they write to.
+fn reporters(args: &Run, color: Color) -> Result<Vec<(String, Box<dyn Reporter>)>, Error> {
+    let verbosity = match (args.quiet, args.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
+    };
+    let mut reporters = Vec::new();
+    let mut to_stdout = 0;
+    for entry in &args.report {
+        let (name, path) = match entry.split_once('=') {
+            Some((name, path)) => (name, Some(path)),
+            None => (entry.as_str(), None),
+        };
+        let (sink, place): (Box<dyn Write>, _) = match path {
+            Some(path) => (Box::new(create(Path::new(path))?), path.to_owned()),
+            None => {
+                to_stdout += 1;
+                (Box::new(io::stdout()), "standard output".to_owned())
+            }
+        };
+        let style = Style { color: path.is_none() && color.enabled(&io::stdout()), verbosity };
+        reporters.push((place, report::open(name, sink, style).map_err(Error::Usage)?));
+    }
+    if to_stdout > 1 {
+        let message = "only one report can go to standard output; give the others a path, as in `--report json=out.jsonl`";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let human = args.report.iter().any(|entry| entry.split('=').next() == Some("human"));
+    if to_stdout == 0 && !human {
+        let style = Style { color: color.enabled(&io::stdout()), verbosity };
+        let reporter =
+            report::open("human", Box::new(io::stdout()), style).map_err(Error::Usage)?;
+        reporters.push(("standard output".to_owned(), reporter));
+    }
+    Ok(reporters)
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, Error> {
+    let fail = |source| Error::Io { action: "create", path: path.to_owned(), source };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(fail)?;
+    }
+    Ok(BufWriter::new(File::create(path).map_err(fail)?))
+}
+
+fn check(select: &Select, out: &mut dyn Write) -> Result<u8, Error> {
+    let plan = plan::plan(&selection(select))?;
+    let targets: Vec<&str> = plan.targets.keys().map(String::as_str).collect();
+    let cases = evalsuite::diagnostic::count(plan.cases.len(), "case");
+    writeln!(out, "{cases} on {}: nothing wrong found", targets.join(", ")).map_err(stdout)?;
+    Ok(exit::OK)
+}
+
+fn execute_list(list: &List, out: &mut dyn Write) -> Result<u8, Error> {
+    let plan: Plan = plan::plan(&selection(&list.select))?;
+    for case in &plan.cases {
+        let line = if list.json { json_line(case) } else { text_line(case) };
+        writeln!(out, "{line}").map_err(stdout)?;
+    }
+    Ok(exit::OK)
+}
+
+fn text_line(case: &Case) -> String {
+    let mut line = case.id.clone();
+    if !case.tags.is_empty() {
+        line += &format!("  [{}]", case.tags.join(", "));
+    }
+    if let Some(reason) = &case.known_failure {
+        line += &format!("  known failure: {reason}");
+    }
+    line
+}
+
+fn json_line(case: &Case) -> String {
+    serde_json::json!({
+        "id": case.id,
+        "branch": case.branch.name(),
+        "target": case.target,
+        "tags": case.tags,
+        "known_failure": case.known_failure,
+        "spec": case.location.to_string(),
+    })
+    .to_string()
+}
+
+fn execute_explain(word: Option<&str>, out: &mut dyn Write) -> Result<u8, Error> {
+    let Some(word) = word else {
+        let mut kind = "";
+        for topic in explain::topics() {
+            if topic.kind != kind {
+                let gap = if kind.is_empty() { "" } else { "\n" };
+                kind = topic.kind;
+                writeln!(out, "{gap}{kind}").map_err(stdout)?;
+            }
+            writeln!(out, "  {:<20} {}", topic.name, topic.summary).map_err(stdout)?;
+        }
+        return Ok(exit::OK);
+    };
+    for topic in explain::explain(word).map_err(Error::Usage)? {
+        writeln!(
+            out,
+            "{} `{}`: {}\n\n{}\n",
+            topic.kind,
+            topic.name,
+            topic.summary,
+            topic.help.trim_end()
+        )
+        .map_err(stdout)?;
+    }
+    Ok(exit::OK)
+}
+
+fn inspect(args: &Inspect, out: &mut dyn Write) -> Result<u8, Error> {
+    let run = evidence::open_run(&args.evidence, &args.run)?;
+    let (capture, report) = run.case(&args.case)?;
+    write!(out, "{}", ladder::inspect(&capture, report.as_ref())).map_err(stdout)?;
+    Ok(exit::OK)
+}
+
+fn snapshots(args: Snapshots, color: Color, out: &mut dyn Write) -> Result<u8, Error> {
+    let (select, verb) = match &args.action {
+        SnapshotAction::List(select) => (select, "pending"),
+        SnapshotAction::Accept(select) => (select, "accepted"),
+        SnapshotAction::Reject(select) => (select, "rejected"),
+    };
+    let pending = snapshot::pending(&select.dir, &select.globs)?;
+    if pending.is_empty() {
+        writeln!(out, "no pending snapshots in {}", select.dir.display()).map_err(stdout)?;
+        return Ok(exit::OK);
+    }
+    for entry in &pending {
+        match args.action {
+            SnapshotAction::List(_) => {
+                let diff = entry.diff(color.enabled(&io::stdout()))?;
+                writeln!(out, "{}\n{diff}", entry.path.display()).map_err(stdout)?;
+            }
+            SnapshotAction::Accept(_) => entry.accept()?,
+            SnapshotAction::Reject(_) => entry.reject()?,
+        }
+        if !matches!(args.action, SnapshotAction::List(_)) {
+            writeln!(out, "{verb} {}", entry.path.display()).map_err(stdout)?;
+        }
+    }
+    let n = evalsuite::diagnostic::count(pending.len(), "snapshot");
+    writeln!(out, "{n} {verb}").map_err(stdout)?;
+    // `list` exits 1 while something waits for review, so that CI can ask.
+    let waiting = matches!(args.action, SnapshotAction::List(_));
+    Ok(if waiting { exit::FAILED } else { exit::OK })
+}
+
+fn execute_schema(of: SchemaOf, out: &mut dyn Write) -> Result<u8, Error> {
+    let schema = match of {
+        SchemaOf::Spec => schema::schema(),
+        SchemaOf::Targets => schema::targets_schema(),
+    };
+    writeln!(out, "{schema:#}").map_err(stdout)?;
+    Ok(exit::OK)
+}
+
+fn execute_init(args: &Init, out: &mut dyn Write) -> Result<u8, Error> {
+    for path in init::init(&args.model, &args.dir)? {
+        writeln!(out, "wrote {}", path.display()).map_err(stdout)?;
+    }
+    let dir = args.dir.display();
+    writeln!(out, "now: `evalsuite run {dir}`, then `evalsuite snapshots list`").map_err(stdout)?;
+    Ok(exit::OK)
+}

@@ -1,0 +1,359 @@
+//! From a capture to a verdict: findings, the first boundary that did not hold, the status.
+//!
+//! Verdicts go top-down. Below the first boundary that changed, differences are consequences: they are
+//! listed, and the boundary is `not comparable`.
+
+use std::collections::BTreeMap;
+
+use crate::assertion::{Scope, View};
+use crate::capture::{Accepted, Boundary, Capture, Exchange, Failure, Run, Score};
+use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
+use crate::finding::{Finding, Kind, Location, Outcome, Status};
+use crate::ladder;
+use crate::plan::{Case, Expectation, SpecScore};
+
+/// What an accepted snapshot would have said, in the finding of a case that has none yet.
+pub const NEW_SNAPSHOT: &str = "an accepted snapshot";
+
+/// The kind of [`Failure`] of a conversation that stopped because the model did not call a tool. The model is
+/// at fault, not the harness.
+pub const NO_CALL: &str = "no_call";
+
+/// Judges one case. `snapshots` are the findings of its snapshot files, which only the run loop may touch.
+pub fn judge(
+    case: &Case,
+    capture: &Capture,
+    accepted: Option<&Accepted>,
+    snapshots: Vec<Finding>,
+    reproduce: String,
+) -> CaseReport {
+    let mut findings = rules(case, capture);
+    findings.extend(missing_call(case, capture));
+    for (n, turn) in case.turns.iter().enumerate() {
+        for expectation in &turn.expect {
+            findings.push(expect(expectation, capture, accepted, Some(n)));
+        }
+    }
+    for expectation in &case.expect {
+        findings.push(expect(expectation, capture, accepted, None));
+    }
+    findings.extend(snapshots);
+    for finding in &mut findings {
+        excuse(case, finding);
+    }
+    findings.sort_by_key(|finding| finding.boundary);
+
+    let boundaries = boundaries(&findings);
+    let failure = capture.runs.iter().filter_map(|run| run.error.as_ref()).find(|f| f.kind != NO_CALL);
+    let verdict = status(&findings, failure);
+    let (status, reason) = known(case, verdict, failure, &findings);
+    let boundary = findings.iter().find(|finding| breaks(finding)).map(|finding| finding.boundary);
+    let shown = matches!(status, CaseStatus::Failed | CaseStatus::KnownFailure | CaseStatus::Errored);
+    let steps = match capture.runs.first() {
+        Some(run) if shown => ladder::ladder(run, &findings, &boundaries),
+        _ => Vec::new(),
+    };
+    CaseReport {
+        id: case.id.clone(),
+        branch: case.branch.name().to_owned(),
+        target: case.target.clone(),
+        status,
+        boundary,
+        reason,
+        findings,
+        boundaries,
+        attempts: capture.runs.iter().map(|run| run.exchanges.len()).sum(),
+        ladder: steps,
+        reproduce,
+        spec: case.location.clone(),
+        elapsed_ms: capture.runs.iter().flat_map(|run| &run.exchanges).map(|e| e.elapsed_ms).sum(),
+    }
+}
+
+/// Judges a score over all cases of a spec; `rows` are the reports of those cases.
+pub fn judge_spec(
+    score: &SpecScore,
+    rows: &[Option<Score>],
+    reproduce: String,
+) -> Option<CaseReport> {
+    let outcome = score.expectation.assertion.judge_scores(rows)?;
+    let info = score.expectation.assertion.info();
+    let finding = Finding {
+        name: info.name.to_owned(),
+        kind: Kind::Assertion,
+        boundary: info.boundary,
+        turn: None,
+        run: None,
+        outcome,
+        spec: score.expectation.location.clone(),
+    };
+    let findings = vec![finding];
+    let status = status(&findings, None);
+    Some(CaseReport {
+        id: format!("{}#score", score.id),
+        branch: score.branch.name().to_owned(),
+        target: score.target.clone(),
+        status,
+        boundary: (status == CaseStatus::Failed).then_some(info.boundary),
+        reason: None,
+        boundaries: boundaries(&findings),
+        findings,
+        attempts: 0,
+        ladder: Vec::new(),
+        reproduce,
+        spec: score.expectation.location.clone(),
+        elapsed_ms: 0.0,
+    })
+}
+
+/// The score of the first `task_score` of a case, where its reply could be scored.
+pub fn scores(case: &Case, run: &Run) -> Vec<Score> {
+    let Some((index, exchange)) = run.exchanges.iter().enumerate().next_back() else {
+        return Vec::new();
+    };
+    if run.error.is_some() {
+        return Vec::new();
+    }
+    let capture = Capture { case: case.id.clone(), runs: Vec::new(), twin: None, scores: Vec::new() };
+    let view = View { capture: &capture, run, exchange, index, accepted: None };
+    case.expect.iter().filter_map(|entry| entry.assertion.score(&view)).collect()
+}
+
+/// What the branch demands by itself, once per rule: the first exchange that breaks it, or the last that keeps it.
+fn rules(case: &Case, capture: &Capture) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in case.branch.info().rules {
+        let mut worst: Option<Finding> = None;
+        for (n, run) in capture.runs.iter().enumerate() {
+            for exchange in &run.exchanges {
+                let Some(outcome) = (rule.judge)(exchange) else { continue };
+                let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
+                let spec = turn.unwrap_or(&case.location);
+                let finding =
+                    place(rule.name, Kind::Branch, rule.boundary, spec, outcome, capture, n, exchange);
+                worst = Some(worse(worst, finding));
+            }
+        }
+        findings.extend(worst);
+    }
+    findings
+}
+
+/// The finding for a tool result that has no call to answer.
+fn missing_call(case: &Case, capture: &Capture) -> Option<Finding> {
+    let (n, failure) = capture
+        .runs
+        .iter()
+        .enumerate()
+        .find_map(|(n, run)| Some((n, run.error.as_ref().filter(|f| f.kind == NO_CALL)?)))?;
+    let spec = case.turns.get(failure.turn).map_or(&case.location, |turn| &turn.location);
+    Some(Finding {
+        name: "tool_was_called".to_owned(),
+        kind: Kind::Branch,
+        boundary: Boundary::Response,
+        turn: Some(failure.turn + 1),
+        run: (capture.runs.len() > 1).then_some(n + 1),
+        outcome: Outcome::fail("a call to answer", "no call", failure.message.clone()),
+        spec: spec.clone(),
+    })
+}
+
+/// One finding for an `expect` entry: the worst over the runs and replies that it is judged on.
+fn expect(
+    entry: &Expectation,
+    capture: &Capture,
+    accepted: Option<&Accepted>,
+    turn: Option<usize>,
+) -> Finding {
+    let info = entry.assertion.info();
+    let mut worst = None;
+    for (n, run) in capture.runs.iter().enumerate() {
+        for index in chosen(info.scope, run, turn) {
+            let exchange = &run.exchanges[index];
+            let outcome =
+                entry.assertion.judge(&View { capture, run, exchange, index, accepted });
+            let finding = place(
+                info.name,
+                Kind::Assertion,
+                info.boundary,
+                &entry.location,
+                outcome,
+                capture,
+                n,
+                exchange,
+            );
+            worst = Some(worse(worst, finding));
+        }
+        // A run that broke off before the reply leaves the expectation without anything to judge.
+        if let Some(failure) = &run.error
+            && turn.is_none_or(|turn| turn >= failure.turn)
+        {
+            let outcome = Outcome::hidden(info.summary, &format!("no reply: {}", failure.message));
+            let finding = Finding {
+                name: info.name.to_owned(),
+                kind: Kind::Assertion,
+                boundary: info.boundary,
+                turn: Some(failure.turn + 1),
+                run: (capture.runs.len() > 1).then_some(n + 1),
+                outcome,
+                spec: entry.location.clone(),
+            };
+            worst = Some(worse(worst, finding));
+        }
+    }
+    worst.unwrap_or_else(|| Finding {
+        name: info.name.to_owned(),
+        kind: Kind::Assertion,
+        boundary: info.boundary,
+        turn: turn.map(|turn| turn + 1),
+        run: None,
+        outcome: Outcome::hidden(info.summary, "no reply"),
+        spec: entry.location.clone(),
+    })
+}
+
+/// The positions in `run.exchanges` that an entry is judged on.
+fn chosen(scope: Scope, run: &Run, turn: Option<usize>) -> Vec<usize> {
+    if let Some(turn) = turn {
+        return (0..run.exchanges.len()).filter(|&n| run.exchanges[n].turn == turn).collect();
+    }
+    match scope {
+        Scope::Each => (0..run.exchanges.len()).collect(),
+        // The last reply of a run that broke off is not the case's last reply.
+        Scope::Last | Scope::Whole if run.error.is_some() => Vec::new(),
+        Scope::Last | Scope::Whole => run.exchanges.len().checked_sub(1).into_iter().collect(),
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "a finding has that many coordinates")]
+fn place(
+    name: &str,
+    kind: Kind,
+    boundary: Boundary,
+    spec: &Location,
+    outcome: Outcome,
+    capture: &Capture,
+    run: usize,
+    exchange: &Exchange,
+) -> Finding {
+    Finding {
+        name: name.to_owned(),
+        kind,
+        boundary,
+        turn: Some(exchange.turn + 1),
+        run: (capture.runs.len() > 1).then_some(run + 1),
+        outcome,
+        spec: spec.clone(),
+    }
+}
+
+fn severity(status: Status) -> u8 {
+    match status {
+        Status::Pass => 0,
+        Status::Warn => 1,
+        Status::Inconclusive => 2,
+        Status::NearTie => 3,
+        Status::NotEvaluated => 4,
+        Status::Fail => 5,
+    }
+}
+
+/// The worse of the two; the earlier one when they are equally bad.
+fn worse(current: Option<Finding>, next: Finding) -> Finding {
+    match current {
+        Some(current) if severity(current.outcome.status) >= severity(next.outcome.status) => current,
+        _ => next,
+    }
+}
+
+/// Turns a failure that the spec allows by name into a warning with the reason.
+fn excuse(case: &Case, finding: &mut Finding) {
+    let name = match finding.kind {
+        Kind::Snapshot => finding.boundary.name(),
+        Kind::Branch | Kind::Seam => &finding.name,
+        Kind::Assertion => return,
+    };
+    if finding.outcome.status == Status::Fail
+        && let Some(reason) = case.allow.get(name)
+    {
+        finding.outcome.status = Status::Warn;
+        finding.outcome.message = format!("{} (allowed: {reason})", finding.outcome.message);
+    }
+}
+
+/// Whether this finding says that its boundary changed. A snapshot that is new says nothing of the kind.
+fn breaks(finding: &Finding) -> bool {
+    finding.outcome.status == Status::Fail && !is_new(finding)
+}
+
+fn is_new(finding: &Finding) -> bool {
+    finding.kind == Kind::Snapshot && finding.outcome.expected == NEW_SNAPSHOT
+}
+
+fn boundaries(findings: &[Finding]) -> BTreeMap<Boundary, BoundaryStatus> {
+    let mut changed = false;
+    let mut states = BTreeMap::new();
+    for boundary in Boundary::ALL {
+        let here: Vec<&Finding> =
+            findings.iter().filter(|finding| finding.boundary == boundary).collect();
+        let seen = here.iter().any(|f| f.outcome.status != Status::NotEvaluated && !is_new(f));
+        let state = if here.iter().all(|finding| is_new(finding)) {
+            BoundaryStatus::NotExercised
+        } else if changed {
+            BoundaryStatus::NotComparable
+        } else if here.iter().any(|finding| breaks(finding)) {
+            changed = true;
+            BoundaryStatus::Changed
+        } else if seen {
+            BoundaryStatus::Held
+        } else {
+            BoundaryStatus::Hidden
+        };
+        states.insert(boundary, state);
+    }
+    states
+}
+
+fn status(findings: &[Finding], failure: Option<&Failure>) -> CaseStatus {
+    let any = |status| findings.iter().any(|finding| finding.outcome.status == status);
+    // A broken exchange outranks a failed expectation, because the judgement is incomplete.
+    if failure.is_some() {
+        CaseStatus::Errored
+    } else if any(Status::Fail) {
+        CaseStatus::Failed
+    } else if any(Status::NotEvaluated) {
+        CaseStatus::NotEvaluated
+    } else {
+        CaseStatus::Passed
+    }
+}
+
+/// Applies `known_failure`, and gives the reason that belongs to the status.
+fn known(
+    case: &Case,
+    verdict: CaseStatus,
+    failure: Option<&Failure>,
+    findings: &[Finding],
+) -> (CaseStatus, Option<String>) {
+    let why = match verdict {
+        CaseStatus::Errored => {
+            failure.map(|f| format!("turn {}: {}: {}", f.turn + 1, f.kind, f.message))
+        }
+        CaseStatus::NotEvaluated => findings
+            .iter()
+            .find(|finding| finding.outcome.status == Status::NotEvaluated)
+            .map(|finding| format!("{}: {}", finding.name, finding.outcome.message)),
+        _ => None,
+    };
+    match (&case.known_failure, verdict) {
+        (Some(reason), CaseStatus::Failed) => (CaseStatus::KnownFailure, Some(reason.clone())),
+        (Some(reason), CaseStatus::Passed) => (
+            CaseStatus::Fixed,
+            Some(format!("it no longer fails ({reason}); take `known_failure` out of the spec")),
+        ),
+        _ => (verdict, why),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+use super::*;
+use crate::assertion::sample::{capture, edit_generation, edit_response, good, hidden, read};
+use crate::branch::Branch;
+use crate::capture::{Observed, Termination};
+use crate::plan::{Say, Turn};
+
+fn entry(yaml: &str) -> Expectation {
+    Expectation { assertion: read(yaml).unwrap(), location: Location::default() }
+}
+
+/// A case of one turn with these case-level expectations.
+fn case(expect: &[&str]) -> Case {
+    Case {
+        id: "stopping/x.y".to_owned(),
+        branch: Branch::Stopping,
+        target: "t".to_owned(),
+        location: Location::default(),
+        system: None,
+        turns: vec![Turn {
+            say: Say::User("hello".to_owned()),
+            asks: true,
+            expect: Vec::new(),
+            location: Location::default(),
+        }],
+        tools: Vec::new(),
+        tool_choice: None,
+        settings: Default::default(),
+        template: Default::default(),
+        stream: false,
+        repeat: 1,
+        load: 0,
+        twin: false,
+        tags: Vec::new(),
+        known_failure: None,
+        allow: Default::default(),
+        expect: expect.iter().map(|yaml| entry(yaml)).collect(),
+        snapshot: Vec::new(),
+        snapshot_stem: Default::default(),
+        timeout: None,
+    }
+}
+
+fn verdict(case: &Case, capture: &Capture) -> CaseReport {
+    judge(case, capture, None, Vec::new(), String::new())
+}
+
+fn snapshot(boundary: Boundary, outcome: Outcome) -> Finding {
+    Finding {
+        name: format!("snapshot:{boundary}"),
+        kind: Kind::Snapshot,
+        boundary,
+        turn: None,
+        run: None,
+        outcome,
+        spec: Location::default(),
+    }
+}
+
+#[test]
+fn the_first_boundary_is_blamed_and_the_rest_is_not_comparable() {
+    let case = case(&["settings: { temperature: 1 }", "content: other", "termination: eos"]);
+    let report = verdict(&case, &capture(vec![good()]));
+    assert_eq!(report.status, CaseStatus::Failed);
+    assert_eq!(report.boundary, Some(Boundary::Settings));
+    let states: Vec<_> = report.boundaries.values().map(|state| state.name()).collect();
+    assert_eq!(
+        states,
+        ["not_exercised", "changed", "not_comparable", "not_comparable", "not_exercised"]
+    );
+}
+
+#[test]
+fn what_holds_is_held() {
+    let report = verdict(&case(&["finish_reason: stop"]), &capture(vec![good()]));
+    assert_eq!((report.status, report.boundary), (CaseStatus::Passed, None));
+    assert_eq!(report.boundaries[&Boundary::Response], BoundaryStatus::Held);
+    assert_eq!(report.boundaries[&Boundary::Input], BoundaryStatus::NotExercised);
+    assert!(report.ladder.is_empty());
+}
+
+#[test]
+fn unseen_is_never_a_pass() {
+    let report = verdict(&case(&["finish_reason: stop"]), &capture(vec![hidden()]));
+    assert_eq!(report.status, CaseStatus::NotEvaluated);
+    assert_eq!(report.boundaries[&Boundary::Response], BoundaryStatus::Hidden);
+    assert!(report.reason.unwrap().contains("no response"));
+}
+
+#[test]
+fn a_failure_outranks_what_was_not_seen() {
+    let mut exchange = good();
+    exchange.input = Observed::Hidden("no prompt".to_owned());
+    let report =
+        verdict(&case(&["prompt: { contains: x }", "content: other"]), &capture(vec![exchange]));
+    assert_eq!(report.status, CaseStatus::Failed);
+    assert_eq!(report.boundary, Some(Boundary::Response));
+    assert_eq!(report.boundaries[&Boundary::Input], BoundaryStatus::Hidden);
+}
+
+#[test]
+fn a_broken_exchange_is_an_error_and_nothing_is_evaluated_on_it() {
+    let mut capture = capture(Vec::new());
+    let message = "the prompt has 3000 tokens".to_owned();
+    capture.runs[0].error =
+        Some(Failure { kind: "rejected".to_owned(), turn: 0, message, backend: false });
+    let report = verdict(&case(&["content: { not_contains: x }"]), &capture);
+    assert_eq!(report.status, CaseStatus::Errored);
+    assert!(report.findings.iter().all(|f| f.outcome.status == Status::NotEvaluated));
+    assert!(report.reason.unwrap().contains("3000"));
+}
+
+#[test]
+fn a_tool_that_was_not_called_is_the_models_fault() {
+    let mut capture = capture(vec![good()]);
+    let message = "`f` has a result here, but no reply called it".to_owned();
+    capture.runs[0].error =
+        Some(Failure { kind: NO_CALL.to_owned(), turn: 1, message, backend: false });
+    let report = verdict(&case(&["content: x"]), &capture);
+    assert_eq!(report.status, CaseStatus::Failed);
+    assert_eq!(report.boundary, Some(Boundary::Response));
+}
+
+#[test]
+fn the_worst_run_is_reported_with_its_number() {
+    let mut capture = capture(vec![good()]);
+    let mut second = capture.runs[0].clone();
+    edit_response(&mut second.exchanges[0], |response| response.finish_reason = None);
+    capture.runs.push(second);
+    let report = verdict(&case(&["finish_reason: stop"]), &capture);
+    let finding = report.findings.iter().find(|f| f.name == "finish_reason").unwrap();
+    assert_eq!((finding.outcome.status, finding.run), (Status::Fail, Some(2)));
+}
+
+#[test]
+fn a_known_failure_fails_until_it_is_fixed() {
+    let mut case = case(&["content: other"]);
+    case.known_failure = Some("it says hello".to_owned());
+    let report = verdict(&case, &capture(vec![good()]));
+    assert_eq!(report.status, CaseStatus::KnownFailure);
+    case.expect.clear();
+    let report = verdict(&case, &capture(vec![good()]));
+    assert_eq!(report.status, CaseStatus::Fixed);
+    assert!(report.reason.unwrap().contains("known_failure"));
+}
+
+#[test]
+fn a_new_snapshot_fails_without_blaming_a_boundary() {
+    let new = snapshot(Boundary::Input, Outcome::fail(NEW_SNAPSHOT, "none", "new"));
+    let report = judge(&case(&[]), &capture(vec![good()]), None, vec![new], String::new());
+    assert_eq!((report.status, report.boundary), (CaseStatus::Failed, None));
+    assert_eq!(report.boundaries[&Boundary::Input], BoundaryStatus::NotExercised);
+}
+
+#[test]
+fn an_allowed_difference_is_a_warning_and_the_next_boundary_is_judged() {
+    let mut case = case(&["content: other"]);
+    case.allow.insert("input".to_owned(), "the template was rewritten".to_owned());
+    let changed = snapshot(Boundary::Input, Outcome::fail("a", "b", "differs"));
+    let report = judge(&case, &capture(vec![good()]), None, vec![changed], String::new());
+    assert_eq!(report.boundary, Some(Boundary::Response));
+    let finding = &report.findings[0];
+    assert_eq!(finding.outcome.status, Status::Warn);
+    assert!(finding.outcome.message.contains("the template was rewritten"));
+}
+
+#[test]
+fn the_rules_of_the_branch_are_judged_unasked() {
+    let mut exchange = good();
+    edit_generation(&mut exchange, |generation| {
+        generation.termination = Termination::LengthMaxTokens;
+    });
+    let report = verdict(&case(&[]), &capture(vec![exchange]));
+    assert_eq!(report.status, CaseStatus::Failed);
+    assert_eq!(report.findings[0].name, "finish_agrees");
+}

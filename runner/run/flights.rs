@@ -1,0 +1,86 @@
+//! Cases in flight: at most `jobs` at a time, landing in the order of the plan.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::Backends;
+use crate::backend::Backend;
+use crate::capture::{Capture, Run};
+use crate::converse::converse;
+use crate::error::Error;
+use crate::plan::Case;
+
+/// The cases of a plan on their way. Dropping it cancels those that have not landed.
+pub(super) struct Flights<'a> {
+    waiting: std::slice::Iter<'a, Case>,
+    backends: &'a Backends,
+    jobs: usize,
+    flying: VecDeque<(&'a Case, Flight)>,
+}
+
+impl<'a> Flights<'a> {
+    pub(super) fn new(cases: &'a [Case], backends: &'a Backends, jobs: usize) -> Self {
+        Flights { waiting: cases.iter(), backends, jobs: jobs.max(1), flying: VecDeque::new() }
+    }
+
+    /// The next case in the order of the plan, with what was captured; `None` after the last.
+    ///
+    /// This may be cancelled and called again: a case that has not landed stays in the queue.
+    pub(super) async fn next(&mut self) -> Option<Result<(&'a Case, Capture), Error>> {
+        while self.flying.len() < self.jobs {
+            let Some(case) = self.waiting.next() else { break };
+            let Some(backend) = self.backends.get(&case.target) else {
+                let message = "no such target was opened".to_owned();
+                return Some(Err(Error::Backend { target: case.target.clone(), message }));
+            };
+            let flight = fly(Arc::new(case.clone()), Arc::clone(backend));
+            self.flying.push_back((case, Flight(tokio::spawn(flight))));
+        }
+        let (case, flight) = self.flying.front_mut()?;
+        let case: &'a Case = case;
+        let landed = (&mut flight.0).await;
+        self.flying.pop_front();
+        Some(landed.map(|capture| (case, capture)).map_err(|error| Error::Backend {
+            target: case.target.clone(),
+            message: format!("{} broke off: {error}; please report this", case.id),
+        }))
+    }
+}
+
+/// A task that ends when it is dropped, so that nothing runs on after an early stop.
+struct Flight(JoinHandle<Capture>);
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// All runs of one case: the repeats one after another, then those under load at the same time, then the twin.
+async fn fly(case: Arc<Case>, backend: Arc<dyn Backend>) -> Capture {
+    let mut runs = Vec::new();
+    for _ in 0..case.repeat.max(1) {
+        runs.push(converse(&case, backend.as_ref(), case.stream, 1).await);
+    }
+    runs.extend(under_load(&case, &backend).await);
+    let twin = match case.twin {
+        true => Some(converse(&case, backend.as_ref(), !case.stream, 1).await),
+        false => None,
+    };
+    Capture { case: case.id.clone(), runs, twin, scores: Vec::new() }
+}
+
+async fn under_load(case: &Arc<Case>, backend: &Arc<dyn Backend>) -> Vec<Run> {
+    let mut set = JoinSet::new();
+    for n in 0..case.load {
+        let (case, backend) = (Arc::clone(case), Arc::clone(backend));
+        set.spawn(async move {
+            (n, converse(&case, backend.as_ref(), case.stream, case.load).await)
+        });
+    }
+    let mut runs = set.join_all().await;
+    runs.sort_by_key(|(n, _)| *n);
+    runs.into_iter().map(|(_, run)| run).collect()
+}

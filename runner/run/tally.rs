@@ -1,0 +1,105 @@
+//! What adds up over a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::assertion::unpinned;
+use crate::capture::{Boundary, Capture, Score};
+use crate::error::exit;
+use crate::event::{CaseReport, CaseStatus, Summary};
+use crate::finding::{Kind, Status};
+
+/// Every status, in the order in which a summary names them.
+const STATUSES: [CaseStatus; 6] = [
+    CaseStatus::Passed,
+    CaseStatus::Failed,
+    CaseStatus::Errored,
+    CaseStatus::NotEvaluated,
+    CaseStatus::KnownFailure,
+    CaseStatus::Fixed,
+];
+
+/// The running sum.
+#[derive(Default)]
+pub(super) struct Tally {
+    statuses: BTreeMap<&'static str, usize>,
+    boundaries: BTreeMap<Boundary, usize>,
+    pending: usize,
+    unpinned: BTreeMap<String, usize>,
+    scores: Vec<Option<Score>>,
+    stopped: Option<String>,
+}
+
+impl Tally {
+    /// Counts a case with its capture.
+    pub(super) fn case(&mut self, capture: &Capture, report: &CaseReport) {
+        self.scores.push(capture.scores.first().cloned());
+        let mut fields = BTreeSet::new();
+        for exchange in capture.runs.iter().flat_map(|run| &run.exchanges) {
+            if let Ok(settings) = exchange.settings.seen() {
+                fields.extend(unpinned(settings));
+            }
+        }
+        for field in fields {
+            *self.unpinned.entry(field).or_default() += 1;
+        }
+        self.verdict(report);
+    }
+
+    /// Counts a verdict that has no capture of its own.
+    pub(super) fn verdict(&mut self, report: &CaseReport) {
+        *self.statuses.entry(report.status.name()).or_default() += 1;
+        if report.status == CaseStatus::Failed
+            && let Some(boundary) = report.boundary
+        {
+            *self.boundaries.entry(boundary).or_default() += 1;
+        }
+        let failed = |f: &&crate::finding::Finding| {
+            f.kind == Kind::Snapshot && f.outcome.status == Status::Fail
+        };
+        self.pending += report.findings.iter().filter(failed).count();
+    }
+
+    /// The run ends early, for this reason.
+    pub(super) fn stop(&mut self, why: String) {
+        self.stopped = Some(why);
+    }
+
+    pub(super) fn stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// How many cases were counted.
+    pub(super) fn cases(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// The score of the case at this position of the plan.
+    pub(super) fn score(&self, case: usize) -> Option<Score> {
+        self.scores.get(case).cloned().flatten()
+    }
+
+    pub(super) fn summary(self, elapsed: Duration) -> Summary {
+        let count = |status: CaseStatus| self.statuses.get(status.name()).copied().unwrap_or(0);
+        let exit = if count(CaseStatus::Errored) > 0 || self.is_interrupted() {
+            exit::BACKEND
+        } else if count(CaseStatus::Failed) + count(CaseStatus::Fixed) > 0 {
+            exit::FAILED
+        } else {
+            exit::OK
+        };
+        Summary {
+            by_status: STATUSES.iter().map(|&s| (s.name().to_owned(), count(s))).collect(),
+            by_boundary: self.boundaries,
+            pending_snapshots: self.pending,
+            unpinned: self.unpinned,
+            stopped: self.stopped,
+            exit,
+            elapsed_ms: elapsed.as_secs_f64() * 1e3,
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.stopped.as_deref().is_some_and(|why| why.starts_with("interrupted"))
+    }
+}
