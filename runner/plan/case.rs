@@ -8,15 +8,14 @@ use serde_json::Value;
 use super::matrix::{self, Cell};
 use super::score::is_score;
 use super::session::{Session, SpecFile};
-use super::targets::is_plain;
-use super::{Case, Expectation, Turn, arguments, settings, tools, turns};
+use super::{Case, Expectation, Turn, arguments, check, tools, turns};
 use crate::assertion::{Assertion, Needs};
 use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
 use crate::request::Settings;
-use crate::spec::{self, Matrix, NodeId, Spanned, TextOr};
+use crate::spec::{self, Matrix, Spanned, TextOr};
 
 /// A case before the selection.
 #[derive(Debug)]
@@ -51,7 +50,7 @@ pub(super) struct Source<'a> {
 /// The case once for each combination; problems are reported.
 pub(super) fn expand(source: Source<'_>, chosen: &[String], session: &mut Session) -> Vec<Draft> {
     let Source { file, case, .. } = source;
-    check_words(source, session);
+    check::words(source, session);
     let matrix = case.value.matrix.as_ref().or(file.spec.matrix.as_ref());
     if let Some(matrix) = matrix {
         matrix::check(file, matrix, has_document(&case.value), session);
@@ -59,7 +58,7 @@ pub(super) fn expand(source: Source<'_>, chosen: &[String], session: &mut Sessio
     let (targets, named) = targets(file, matrix, chosen, session);
     let offered = case.value.tools.as_ref().or(file.spec.tools.as_ref());
     let offered = offered.map(|typed| tools::resolve(file, typed, session)).unwrap_or_default();
-    check_tools(source, &offered, session);
+    check::tools(source, &offered, session);
     let cells = matrix::expand(matrix.map(|matrix| &matrix.value), &targets, named);
     let mut drafts: Vec<Draft> =
         cells.iter().map(|cell| draft(source, cell, &offered, session)).collect();
@@ -121,7 +120,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], session: &mut Sessi
             .or(spec.timeout.as_ref())
             .and_then(|seconds| Duration::try_from_secs_f64(seconds.value).ok()),
     };
-    check_case(source, &case, session);
+    check::complete(source, &case, session);
     let grouped = spec.expect.iter().any(|e| is_score(&e.value));
     let group = grouped.then(|| (index, target));
     Draft { case, base, named: None, file: index, group }
@@ -142,7 +141,10 @@ fn allowed(spec: &spec::Spec, case: &spec::Case) -> BTreeMap<String, String> {
     both.map(|(check, reason)| (check.clone(), reason.value.clone())).collect()
 }
 
-fn tool_choice<'a>(case: &'a spec::Case, spec: &'a spec::Spec) -> Option<&'a Spanned<Value>> {
+pub(super) fn tool_choice<'a>(
+    case: &'a spec::Case,
+    spec: &'a spec::Spec,
+) -> Option<&'a Spanned<Value>> {
     case.tool_choice.as_ref().or(spec.tool_choice.as_ref())
 }
 
@@ -202,7 +204,7 @@ fn expectation(
     Expectation { assertion, location }
 }
 
-fn all_expectations<'a>(
+pub(super) fn all_expectations<'a>(
     turns: &'a [Turn],
     expect: &'a [Expectation],
 ) -> impl Iterator<Item = &'a Expectation> {
@@ -261,132 +263,4 @@ fn has_document(case: &spec::Case) -> bool {
         turn.value.user.as_ref().is_some_and(|user| matches!(user.value, TextOr::Other(_)))
     };
     case.turns.value.iter().any(is_document)
-}
-
-/// Problems of the typed words that no combination changes.
-fn check_words(source: Source<'_>, session: &mut Session) {
-    let Source { file, case: typed, .. } = source;
-    let (spec, case) = (&file.spec, &typed.value);
-    if source.row.is_none() && !is_plain(&case.id.value) {
-        let message = format!("{:?} cannot be an id", case.id.value);
-        session.report(file.at(case.id.node), message, "use letters, digits, `-`, `_` and `.`");
-    }
-    if let Some(reason) =
-        case.known_failure.as_ref().filter(|reason| reason.value.trim().is_empty())
-    {
-        session.report(
-            file.at(reason.node),
-            "`known_failure` needs a reason",
-            "say why it fails, or remove it",
-        );
-    }
-    for (check, reason) in spec.allow.iter().chain(&case.allow) {
-        if reason.value.trim().is_empty() {
-            let message = format!("silencing `{check}` needs a reason");
-            session.report(file.at(reason.node), message, "say why it is fine here");
-        }
-    }
-    for repeat in [&spec.repeat, &case.repeat].into_iter().flatten() {
-        if repeat.value == 0 {
-            session.report(
-                file.at(repeat.node),
-                "a case that repeats 0 times never runs",
-                "write 1 or more",
-            );
-        }
-    }
-    for timeout in [&spec.timeout, &case.timeout].into_iter().flatten() {
-        if timeout.value <= 0.0 || Duration::try_from_secs_f64(timeout.value).is_err() {
-            let message = format!("`timeout` cannot be {}", timeout.value);
-            session.report(
-                file.at(timeout.node),
-                message,
-                "it is a number of seconds, more than 0",
-            );
-        }
-    }
-    for layer in [&spec.settings, &case.settings].into_iter().flatten() {
-        settings::check(file, layer, session);
-    }
-    for matrix in [&spec.matrix, &case.matrix].into_iter().flatten() {
-        for layer in matrix.value.settings.iter().flat_map(|list| &list.value) {
-            settings::check(file, layer, session);
-        }
-    }
-}
-
-fn check_tools(source: Source<'_>, offered: &[Value], session: &mut Session) {
-    let Source { file, case, .. } = source;
-    let branch = &file.spec.branch;
-    if branch.value == Branch::ToolCall && case.value.tools.is_none() && file.spec.tools.is_none() {
-        let message = "the branch `tool_call` needs tools";
-        session.report(
-            file.at(branch.node),
-            message,
-            "add `tools: PATH` to the spec or to the case",
-        );
-    }
-    let Some(choice) = tool_choice(&case.value, &file.spec) else { return };
-    let names = tools::names(offered);
-    let named = |word: &str| names.contains(&word);
-    let problem = match &choice.value {
-        Value::String(word) if ["auto", "none", "required"].contains(&word.as_str()) => None,
-        Value::String(word) if named(word) => Some((
-            format!("`{word}` is a function, which is chosen by name"),
-            format!("write {{ type: function, function: {{ name: {word} }} }}"),
-        )),
-        Value::String(word) => Some((
-            format!("unknown tool choice `{word}`"),
-            choices(word, &["auto", "none", "required"]),
-        )),
-        other => match other["function"]["name"].as_str() {
-            Some(name) if named(name) => None,
-            Some(name) => Some((
-                format!("`{name}` is not among the tools of this case"),
-                choices(name, &names),
-            )),
-            None => Some((
-                "this is no tool choice".to_owned(),
-                "write auto, none, required or { type: function, function: { name: … } }"
-                    .to_owned(),
-            )),
-        },
-    };
-    if let Some((message, help)) = problem {
-        session.report(file.at(choice.node), message, help);
-    }
-}
-
-/// Problems that show only when everything is laid together.
-fn check_case(source: Source<'_>, case: &Case, session: &mut Session) {
-    let Source { file, case: typed, .. } = source;
-    let at: NodeId = typed.value.id.node;
-    settings::check_together(file, &case.settings, at, session);
-    let replies = case.turns.iter().filter(|turn| turn.asks).count();
-    if case.branch == Branch::MultiTurn && replies < 2 && !case.turns.is_empty() {
-        let message =
-            format!("the branch `multi_turn` needs two replies; this case asks for {replies}");
-        session.report(file.at(at), message, "add a `user` turn, or use another branch");
-    }
-    if case.snapshot.is_empty() && all_expectations(&case.turns, &case.expect).next().is_none() {
-        let help = "add `expect:` to a turn, the case or the spec, or `snapshot: [input, generation, response]`";
-        session.report(file.at(at), "nothing is judged in this case", help);
-    }
-    for expectation in all_expectations(&case.turns, &case.expect) {
-        let Some(boundary) = expectation.assertion.needs().accepted else { continue };
-        let mut path = case.snapshot_stem.clone().into_os_string();
-        path.push(format!("@{boundary}.snap"));
-        let path = std::path::PathBuf::from(path);
-        if !case.snapshot.contains(&boundary) && !path.is_file() {
-            let name = expectation.assertion.info().name;
-            let message = format!(
-                "`{name}` compares with what was accepted at `{boundary}`, but nothing was"
-            );
-            let help = format!(
-                "add `snapshot: [{boundary}]` to the case and accept what the first run writes to {}",
-                super::files::show(&path)
-            );
-            session.report(expectation.location.clone(), message, help);
-        }
-    }
 }

@@ -15,6 +15,7 @@ use crate::request::{Message, Settings};
 mod arguments;
 mod build;
 mod case;
+mod check;
 mod content;
 mod dataset;
 mod document;

@@ -11,7 +11,9 @@ use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::request::Settings;
 
+mod bare;
 mod read;
+mod refused;
 mod tree;
 mod value;
 pub mod yaml;

@@ -2,14 +2,15 @@
 //! the text that is meant is reported without stopping.
 
 use std::cell::RefCell;
-use std::fmt;
 
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer,
-    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
+use super::bare::{mistaken, mistaken_elsewhere, number};
+use super::refused::Refused;
 use super::tree::{Data, NodeId, Tree};
 use crate::diagnostic::{Diagnostic, choices};
 
@@ -17,9 +18,6 @@ use crate::diagnostic::{Diagnostic, choices};
 pub(super) const SPANNED: &str = "evalsuite::Spanned";
 /// The newtype name by which [`super::TextOr`] asks for a text where the node is a scalar.
 pub(super) const TEXT_OR: &str = "evalsuite::TextOr";
-
-/// Words of the design that this version does not speak yet.
-const NOT_BUILT: &[&str] = &["drafter"];
 
 /// Reads the whole tree as `T`; problems are added to `problems`, and `None` means that reading stopped.
 pub fn read<T: DeserializeOwned>(tree: &Tree, problems: &mut Vec<Diagnostic>) -> Option<T> {
@@ -36,99 +34,6 @@ pub fn read<T: DeserializeOwned>(tree: &Tree, problems: &mut Vec<Diagnostic>) ->
     }
 }
 
-/// Why a node is not what is wanted there.
-#[derive(Debug)]
-struct Refused {
-    node: Option<NodeId>,
-    message: String,
-    help: Option<String>,
-}
-
-impl Refused {
-    fn new(message: impl Into<String>) -> Self {
-        Refused { node: None, message: message.into(), help: None }
-    }
-
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    fn at(mut self, node: NodeId) -> Self {
-        self.node.get_or_insert(node);
-        self
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Refused {}
-
-impl de::Error for Refused {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Refused::new(message.to_string())
-    }
-
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Refused::new(format!("expected {}, found {}", wanted(expected), given(&found)))
-    }
-
-    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Refused::new(format!("{} is not {}", given(&found), wanted(expected)))
-    }
-
-    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Refused::new(format!("unknown field `{field}`")).help(choices(field, expected))
-    }
-
-    fn unknown_variant(word: &str, expected: &'static [&'static str]) -> Self {
-        if NOT_BUILT.contains(&word) {
-            return Refused::new(format!("`{word}` is a known word, but it is not built yet"))
-                .help(format!("legal here: {}", expected.join(", ")));
-        }
-        Refused::new(format!("unknown word `{word}`")).help(choices(word, expected))
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        Refused::new(format!("the field `{field}` is missing"))
-    }
-}
-
-fn wanted(expected: &dyn Expected) -> String {
-    let words = expected.to_string();
-    match words.as_str() {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more".into(),
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".into(),
-        "f32" | "f64" => "a number".into(),
-        "a boolean" => "`true` or `false`".into(),
-        "a string" => "a text".into(),
-        "a sequence" => "a list".into(),
-        other if other.starts_with("struct ") || other == "a map" => "a map of fields".into(),
-        other if other.starts_with("enum ") || other == "map with a single key" => {
-            "one of its words".into()
-        }
-        other => other.to_owned(),
-    }
-}
-
-fn given(found: &Unexpected<'_>) -> String {
-    match found {
-        Unexpected::Bool(value) => format!("`{value}`"),
-        Unexpected::Unsigned(value) => format!("the number {value}"),
-        Unexpected::Signed(value) => format!("the number {value}"),
-        Unexpected::Float(value) => format!("the number {value}"),
-        Unexpected::Str(value) => format!("the text {value:?}"),
-        Unexpected::Unit | Unexpected::Option => "nothing".into(),
-        Unexpected::Seq => "a list".into(),
-        Unexpected::Map => "a map".into(),
-        other => other.to_string(),
-    }
-}
-
 /// Reads one node.
 #[derive(Clone, Copy)]
 struct Reader<'t> {
@@ -137,30 +42,6 @@ struct Reader<'t> {
     bare: &'t RefCell<Vec<Diagnostic>>,
     /// Whether an empty value is a mistake; false inside assertions, where it may be what is expected.
     strict: bool,
-}
-
-/// What YAML takes a bare scalar for, where that is not simply a text.
-fn mistaken(data: &Data, bare: &str) -> Option<&'static str> {
-    match data {
-        Data::Null => Some("nothing"),
-        Data::Bool(_) => Some("a truth value"),
-        Data::Int(_) | Data::Uint(_) | Data::Float(_) => Some("a number"),
-        Data::List(_) | Data::Map(_) => None,
-        Data::Text(_) => mistaken_elsewhere(bare),
-    }
-}
-
-/// Texts for us that are truth values or numbers for many other YAML readers.
-fn mistaken_elsewhere(bare: &str) -> Option<&'static str> {
-    let lower = bare.to_lowercase();
-    if matches!(lower.as_str(), "no" | "yes" | "on" | "off") {
-        return Some("a truth value for many YAML readers");
-    }
-    let digits = lower.trim_start_matches(['+', '-']);
-    let numeric = digits.starts_with(|c: char| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_digit() || c == '_' || c == '.')
-        && digits.matches('.').count() <= 1;
-    numeric.then_some("a number for many YAML readers")
 }
 
 impl<'t> Reader<'t> {
@@ -192,6 +73,27 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Reports a bare text that people and other readers take for something else, where any value may stand.
+    fn check_ambiguous(&self) {
+        let bare = self.tree.bare(self.node).unwrap_or_default();
+        if !matches!(self.tree.data(self.node), Data::Text(_)) {
+            return;
+        }
+        if let Some(kind) = mistaken_elsewhere(bare) {
+            let at = self.tree.location(self.node);
+            let message = format!("`{bare}` is a text here, but {kind}");
+            let help = match bare.starts_with(|c: char| c.is_alphabetic()) {
+                true => format!("quote it: \"{bare}\"; or write `true` or `false`"),
+                false => format!("quote it: \"{bare}\"; or write the number as `{}`", number(bare)),
+            };
+            self.bare.borrow_mut().push(Diagnostic::new(at, message).help(help));
+        }
+    }
+
+    fn plain<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        self.any(visitor).map_err(|e| e.at(self.node))
+    }
+
     fn any<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self.tree.data(self.node) {
             Data::Null => visitor.visit_unit(),
@@ -208,17 +110,33 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Methods that read the node as it is, since the wanted type leaves no doubt.
+macro_rules! plain {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+            self.plain(visitor)
+        })*
+    };
+}
+
 impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        self.any(visitor).map_err(|e| e.at(self.node))
+        self.check_ambiguous();
+        self.plain(visitor)
+    }
+
+    plain! {
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32
+        deserialize_f64 deserialize_char deserialize_seq deserialize_map deserialize_unit
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self.text() {
             Some(text) => visitor.visit_string(text).map_err(|e: Refused| e.at(self.node)),
-            None => self.deserialize_any(visitor),
+            None => self.plain(visitor),
         }
     }
 
@@ -294,8 +212,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct ignored_any
+        i128 u128 bytes byte_buf unit_struct tuple tuple_struct struct ignored_any
     }
 }
 
