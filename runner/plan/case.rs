@@ -200,7 +200,7 @@ fn expectation(
             .problems
             .push(Diagnostic::new(location.clone(), format!("`{name}`: {problem}")).help(help));
     }
-    arguments::check(file, typed.node, offered, session);
+    arguments::check(&file.tree, typed.node, offered, session);
     Expectation { assertion, location }
 }
 

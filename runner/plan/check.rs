@@ -47,7 +47,8 @@ pub(super) fn words(source: Source<'_>, session: &mut Session) {
     }
     for timeout in [&spec.timeout, &case.timeout].into_iter().flatten() {
         if timeout.value <= 0.0 || Duration::try_from_secs_f64(timeout.value).is_err() {
-            let message = format!("`timeout` cannot be {}", timeout.value);
+            let message =
+                format!("`timeout` cannot be {}", file.tree.bare(timeout.node).unwrap_or_default());
             session.report(
                 file.at(timeout.node),
                 message,

@@ -32,7 +32,7 @@ impl Fixtures {
     pub(super) fn resolve(&self, written: &str, at: Location) -> Result<PathBuf, Diagnostic> {
         let path = tidy(&self.folder.join(written));
         if !path.starts_with(&self.root) {
-            return Err(self.outside(written, at, &path));
+            return Err(self.outside(written, at, "leaves the project"));
         }
         let real = match path.canonicalize() {
             Ok(real) => real,
@@ -40,17 +40,19 @@ impl Fixtures {
         };
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         if !real.starts_with(&root) {
-            return Err(self.outside(written, at, &real));
+            return Err(self.outside(
+                written,
+                at,
+                "leads out of the project through a symbolic link",
+            ));
         }
         Ok(path)
     }
 
-    fn outside(&self, written: &str, at: Location, path: &Path) -> Diagnostic {
-        let message = format!("`{written}` leaves the project: it is `{}`", show(path));
-        Diagnostic::new(at, message).help(format!(
-            "keep the file below `{}`, so that a fresh clone has it",
-            show(&self.root)
-        ))
+    fn outside(&self, written: &str, at: Location, what: &str) -> Diagnostic {
+        let help =
+            format!("keep the file below `{}`, so that a fresh clone has it", show(&self.root));
+        Diagnostic::new(at, format!("`{written}` {what}")).help(help)
     }
 }
 

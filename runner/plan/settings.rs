@@ -8,9 +8,10 @@ use crate::spec::{Data, NodeId, Spanned};
 pub(super) fn check(file: &SpecFile, typed: &Spanned<Settings>, session: &mut Session) {
     let settings = &typed.value;
     let mut demand = |field: &str, value: Option<f64>, legal: fn(f64) -> bool, range: &str| {
-        if let Some(value) = value.filter(|value| !legal(*value)) {
+        if value.is_some_and(|value| !legal(value)) {
             let node = file.tree.child(typed.node, field).unwrap_or(typed.node);
-            session.report(file.at(node), format!("`{field}` cannot be {value}"), range);
+            let written = file.tree.bare(node).unwrap_or_default();
+            session.report(file.at(node), format!("`{field}` cannot be {written}"), range);
         }
     };
     let penalty = |value: f64| (-2.0..=2.0).contains(&value);

@@ -48,7 +48,19 @@ impl de::Error for Refused {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Refused::new(format!("expected {}, found {}", wanted(expected), given(&found)))
+        let wanted = wanted(expected);
+        let help = match (wanted.as_str(), &found) {
+            ("a list", Unexpected::Str(text)) => Some(format!("write a list: [{text}]")),
+            ("a list", _) => Some("write a list: one `- ` for each item, or `[…, …]`".to_owned()),
+            (number, Unexpected::Str(text))
+                if number.contains("number") && text.parse::<f64>().is_ok() =>
+            {
+                Some(format!("remove the quotes: {text}"))
+            }
+            _ => None,
+        };
+        let message = format!("expected {wanted}, found {}", given(&found));
+        Refused { help, ..Refused::new(message) }
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {

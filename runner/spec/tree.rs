@@ -59,11 +59,12 @@ impl Tree {
     fn insert(&mut self, raw: Raw) -> NodeId {
         let id = self.nodes.len();
         let at = raw.referenced;
+        let start = at.span().byte_offset().and_then(|n| usize::try_from(n).ok());
         self.nodes.push(Node {
             data: Data::Null,
             line: usize::try_from(at.line()).unwrap_or(1),
             column: usize::try_from(at.column()).unwrap_or(1),
-            start: at.span().byte_offset().and_then(|n| usize::try_from(n).ok()),
+            start,
         });
         let data = match raw.value.0 {
             RawData::Leaf(data) => data,

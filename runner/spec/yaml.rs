@@ -66,6 +66,14 @@ fn describe(error: &serde_yaml::Error) -> (String, Option<&'static str>) {
         | E::AliasExpansionLimitExceeded { .. } => {
             ("the file is nested or repeats itself through aliases beyond all measure".into(), None)
         }
+        E::ExternalMessage { msg, .. }
+            if msg.contains("unclosed") || msg.contains("expected ','") =>
+        {
+            (
+                format!("this is not YAML: {msg}"),
+                Some("close what was opened before this place, or put a comma between two entries"),
+            )
+        }
         E::ExternalMessage { msg, .. } => (
             format!("this is not YAML: {msg}"),
             Some(
