@@ -133,7 +133,7 @@ pub fn suggest<'a>(word: &str, legal: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// Help for a word that is not one of `legal`: the one that was probably meant, and all of them.
-pub fn choices<'a>(word: &str, legal: &[&'a str]) -> String {
+pub fn choices(word: &str, legal: &[&str]) -> String {
     let all = match legal {
         [] => "none is legal here".to_owned(),
         [only] => format!("the only one here is `{only}`"),

@@ -122,7 +122,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], session: &mut Sessi
     };
     check::complete(source, &case, session);
     let grouped = spec.expect.iter().any(|e| is_score(&e.value));
-    let group = grouped.then(|| (index, target));
+    let group = grouped.then_some((index, target));
     Draft { case, base, named: None, file: index, group }
 }
 

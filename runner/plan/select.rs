@@ -31,7 +31,7 @@ pub struct Selection {
 pub(super) struct Selector<'a> {
     selection: &'a Selection,
     branches: Vec<Branch>,
-    cases: Vec<(&'a str, Vec<GlobMatcher>)>,
+    cases: Vec<(&'a str, GlobMatcher)>,
 }
 
 impl<'a> Selector<'a> {
@@ -49,7 +49,7 @@ impl<'a> Selector<'a> {
         }
         let branches =
             selection.branch.iter().map(|name| branch(name)).collect::<Result<_, _>>()?;
-        let cases = selection.case.iter().map(|glob| matchers(glob)).collect::<Result<_, _>>()?;
+        let cases = selection.case.iter().map(|glob| matcher(glob)).collect::<Result<_, _>>()?;
         Ok(Selector { selection, branches, cases })
     }
 
@@ -134,26 +134,25 @@ fn branch(name: &str) -> Result<Branch, Error> {
     found.ok_or_else(|| Error::Usage(format!("unknown branch `{name}`: {}", choices(name, &names))))
 }
 
-/// The glob as it stands and, for the ids of a matrix, with its brackets taken literally.
-fn matchers(glob: &str) -> Result<(&str, Vec<GlobMatcher>), Error> {
-    let literal: String = glob
-        .chars()
-        .map(|c| match c {
-            '[' => "[[]".to_owned(),
-            ']' => "[]]".to_owned(),
-            c => c.to_string(),
-        })
-        .collect();
-    let globs: Vec<_> = [glob, &literal].into_iter().map(Glob::new).collect();
-    let compiled: Vec<_> = globs.iter().flatten().map(Glob::compile_matcher).collect();
-    match (compiled.is_empty(), globs.into_iter().find_map(Result::err)) {
-        (true, Some(error)) => Err(Error::Usage(format!("`--case {glob}`: {}", error.kind()))),
-        _ => Ok((glob, compiled)),
+/// The glob; the brackets of a matrix (`[stream=true]`) are taken literally, not as a class of characters.
+fn matcher(glob: &str) -> Result<(&str, GlobMatcher), Error> {
+    let escape = |c| match c {
+        '[' => "[[]".to_owned(),
+        ']' => "[]]".to_owned(),
+        c => String::from(c),
+    };
+    let literal = match glob.contains('[') && glob.contains('=') {
+        true => glob.chars().map(escape).collect(),
+        false => glob.to_owned(),
+    };
+    match Glob::new(&literal) {
+        Ok(compiled) => Ok((glob, compiled.compile_matcher())),
+        Err(error) => Err(Error::Usage(format!("`--case {glob}`: {}", error.kind()))),
     }
 }
 
-fn matches((word, globs): &(&str, Vec<GlobMatcher>), id: &str) -> bool {
-    [id, short(id)].into_iter().any(|id| *word == id || globs.iter().any(|glob| glob.is_match(id)))
+fn matches((word, glob): &(&str, GlobMatcher), id: &str) -> bool {
+    [id, short(id)].into_iter().any(|id| *word == id || glob.is_match(id))
 }
 
 /// The id behind the slash.

@@ -40,12 +40,11 @@ pub(super) fn resolve(
 fn mark_asking(turns: &mut [Turn]) {
     for index in 0..turns.len() {
         let next = turns.get(index + 1).map(|turn| &turn.say);
-        let asks = match (&turns[index].say, next) {
-            (Say::Assistant(_), _) | (_, Some(Say::Assistant(_) | Say::Prefill(_))) => false,
-            (Say::Tool { .. }, Some(Say::Tool { .. })) => false,
-            _ => true,
-        };
-        turns[index].asks = asks;
+        let given = matches!(turns[index].say, Say::Assistant(_))
+            || matches!(next, Some(Say::Assistant(_) | Say::Prefill(_)));
+        let more_results =
+            matches!(turns[index].say, Say::Tool { .. }) && matches!(next, Some(Say::Tool { .. }));
+        turns[index].asks = !given && !more_results;
     }
 }
 
