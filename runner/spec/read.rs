@@ -174,7 +174,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         words: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
@@ -200,7 +200,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             _ => (self.node, None),
         };
         let picked = Word { reader: Reader { strict: false, ..self.on(word) }, content };
-        visitor.visit_enum(picked).map_err(|e| e.at(self.node))
+        visitor.visit_enum(picked).map_err(|e| e.of(name).at(self.node))
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {

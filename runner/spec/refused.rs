@@ -10,6 +10,9 @@ use crate::diagnostic::choices;
 /// Words of the design that this version does not speak yet.
 const NOT_BUILT: &[&str] = &["drafter"];
 
+/// How a message about an unknown word begins until the kind of word is known.
+const UNKNOWN: &str = "unknown word";
+
 /// Why a node is not what is wanted there.
 #[derive(Debug)]
 pub(super) struct Refused {
@@ -25,6 +28,21 @@ impl Refused {
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Says what kind of word is unknown, by the Rust name of its enum.
+    pub(super) fn of(mut self, name: &str) -> Self {
+        let kind = match name {
+            "Assertion" => "assertion",
+            "Branch" => "branch",
+            "Boundary" => "boundary",
+            "Target" => "kind of target",
+            _ => "word",
+        };
+        if let Some(rest) = self.message.strip_prefix(UNKNOWN) {
+            self.message = format!("unknown {kind}{rest}");
+        }
         self
     }
 
@@ -76,11 +94,11 @@ impl de::Error for Refused {
             return Refused::new(format!("`{word}` is a known word, but it is not built yet"))
                 .help(format!("legal here: {}", expected.join(", ")));
         }
-        Refused::new(format!("unknown word `{word}`")).help(choices(word, expected))
+        Refused::new(format!("{UNKNOWN} `{word}`")).help(choices(word, expected))
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Refused::new(format!("the field `{field}` is missing"))
+        Refused::new(format!("the field `{field}` is missing")).help(format!("add `{field}: …`"))
     }
 }
 

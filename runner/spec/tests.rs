@@ -84,3 +84,17 @@ fn numeric_keys_are_read_where_numbers_are_meant() {
     let bias = spec.unwrap().settings.unwrap().value.logit_bias.unwrap();
     assert_eq!(bias.get(&5), Some(&-1.5));
 }
+
+#[test]
+fn aliases_and_nesting_beyond_measure_are_one_message() {
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..9 {
+        let before = level - 1;
+        let nine = vec![format!("*a{before}"); 9].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{nine}]\n"));
+    }
+    for text in [bomb, "[".repeat(10_000)] {
+        let problem = yaml::parse("s.yaml", &text).unwrap_err();
+        assert!(problem.message.contains("beyond all measure"), "{}", problem.message);
+    }
+}

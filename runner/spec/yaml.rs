@@ -13,6 +13,7 @@ pub fn parse(file: &str, text: &str) -> Result<Tree, Diagnostic> {
         leading_zero_numbers_as_strings: true,
         underscored_numbers_as_strings: true,
         with_snippet: false,
+        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 50_000 },
     };
     let root = serde_yaml::from_str_with_options::<Raw>(text, options);
     root.map(|root| Tree::new(file, text, root)).map_err(|error| explain(file, text, &error))
@@ -64,7 +65,10 @@ fn describe(error: &serde_yaml::Error) -> (String, Option<&'static str>) {
         | E::AliasReplayLimitExceeded { .. }
         | E::AliasReplayStackDepthExceeded { .. }
         | E::AliasExpansionLimitExceeded { .. } => {
-            ("the file is nested or repeats itself through aliases beyond all measure".into(), None)
+            ("the file repeats itself through aliases, or grows, beyond all measure".into(), None)
+        }
+        E::ExternalMessage { msg, .. } if msg.contains("recursion") => {
+            ("the file is nested beyond all measure".into(), None)
         }
         E::ExternalMessage { msg, .. }
             if msg.contains("unclosed") || msg.contains("expected ','") =>
