@@ -18,6 +18,7 @@ pub mod parse;
 pub mod plan;
 pub mod report;
 pub mod request;
+pub mod schema;
 pub mod score;
 pub mod snapshot;
 pub mod spec;

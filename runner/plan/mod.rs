@@ -12,6 +12,30 @@ use crate::capture::Boundary;
 use crate::finding::Location;
 use crate::request::{Message, Settings};
 
+mod arguments;
+mod build;
+mod case;
+mod check;
+mod content;
+mod dataset;
+mod document;
+mod files;
+mod fixture;
+mod matrix;
+mod score;
+mod select;
+mod session;
+mod settings;
+mod targets;
+mod tools;
+mod turns;
+
+pub use build::plan;
+pub use select::Selection;
+
+#[cfg(test)]
+mod tests;
+
 /// What will run, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -23,6 +47,8 @@ pub struct Plan {
     pub scores: Vec<SpecScore>,
     /// The selection in words, such as `--branch stopping`; empty when nothing was left out.
     pub selection: String,
+    /// SHA-256 of the data sets that selected cases come from, by file.
+    pub datasets: BTreeMap<String, String>,
 }
 
 /// Who answers.

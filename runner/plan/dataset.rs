@@ -1,0 +1,113 @@
+//! A data set in JSON Lines: each row becomes a case of one user turn.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::files::show;
+use super::session::{Session, SpecFile};
+use super::tools::cause;
+use crate::diagnostic::{Diagnostic, choices};
+use crate::finding::Location;
+use crate::spec::{CasesFrom, Spanned, place};
+
+/// The rows of a data set.
+#[derive(Debug, Default)]
+pub(super) struct DataSet {
+    /// The file as it is shown.
+    pub(super) file: String,
+    /// SHA-256 of its text, in hexadecimal.
+    pub(super) hash: String,
+    /// The rows in order.
+    pub(super) rows: Vec<Row>,
+}
+
+/// One row.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// A name in characters that ids allow.
+    pub(super) id: String,
+    /// What the user says.
+    pub(super) user: String,
+    /// The reference answer.
+    pub(super) reference: Option<String>,
+    /// Its line in the file.
+    pub(super) at: Location,
+}
+
+/// Reads the rows; problems name the line of the data set.
+pub(super) fn load(file: &SpecFile, typed: &Spanned<CasesFrom>, session: &mut Session) -> DataSet {
+    let from = &typed.value;
+    let at = file.at(from.path.node);
+    let path = match file.fixtures.resolve(&from.path.value, at.clone()) {
+        Ok(path) => path,
+        Err(problem) => {
+            session.problems.push(problem);
+            return DataSet::default();
+        }
+    };
+    let Some(text) = session.text(&path, Some(at.clone())) else { return DataSet::default() };
+    let name = show(&path);
+    let mut empty = true;
+    let limit = from.limit.as_ref().map_or(usize::MAX, |limit| limit.value);
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).take(limit);
+    let mut rows = Vec::new();
+    for (index, line) in lines {
+        empty = false;
+        let here = Location { line: index + 1, ..place(&name, line, 1, 1) };
+        match row(line, from, rows.len() + 1, here) {
+            Ok(row) => rows.push(row),
+            Err(problem) => session.problems.push(*problem),
+        }
+    }
+    if empty {
+        session.report(at, "the data set gives no case", "it holds one JSON object on each line");
+    }
+    let hash = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    DataSet { file: name, hash, rows }
+}
+
+fn row(line: &str, from: &CasesFrom, number: usize, at: Location) -> Result<Row, Box<Diagnostic>> {
+    let object: Map<String, Value> = serde_json::from_str(line).map_err(|error| {
+        let at = Location { column: error.column().max(1), ..at.clone() };
+        Box::new(Diagnostic::new(at, format!("this line is no JSON object: {}", cause(&error))))
+    })?;
+    let text = |field: &Spanned<String>| field_text(&object, &field.value, &at);
+    let id = match &from.id {
+        Some(field) => clean(&text(field)?),
+        None => format!("row-{number}"),
+    };
+    if id.trim_matches(['-', '.']).is_empty() {
+        let problem = Diagnostic::new(at.clone(), "the id of this row is empty");
+        return Err(Box::new(problem.help("give it one, or leave `id` out of `cases_from`")));
+    }
+    let user = text(&from.user)?;
+    let reference = from.reference.as_ref().map(text).transpose()?;
+    Ok(Row { id, user, reference, at })
+}
+
+fn field_text(
+    object: &Map<String, Value>,
+    field: &str,
+    at: &Location,
+) -> Result<String, Box<Diagnostic>> {
+    match object.get(field) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
+        Some(_) => {
+            let problem =
+                Diagnostic::new(at.clone(), format!("the field `{field}` of this row is no text"));
+            Err(Box::new(problem.help("it is a text, a number, `true` or `false`")))
+        }
+        None => {
+            let fields: Vec<&str> = object.keys().map(String::as_str).collect();
+            let problem = Diagnostic::new(at.clone(), format!("this row has no field `{field}`"));
+            Err(Box::new(problem.help(choices(field, &fields))))
+        }
+    }
+}
+
+fn clean(id: &str) -> String {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let id: String = id.trim().chars().map(|c| if legal(c) { c } else { '-' }).collect();
+    id.trim_start_matches('.').to_owned()
+}

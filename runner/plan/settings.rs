@@ -1,0 +1,100 @@
+//! Settings that no sampler accepts, and stop strings that hold two characters where one is meant.
+
+use super::session::{Session, SpecFile};
+use crate::request::Settings;
+use crate::spec::{Data, NodeId, Spanned};
+
+/// Checks the range of each field.
+pub(super) fn check(file: &SpecFile, typed: &Spanned<Settings>, session: &mut Session) {
+    let settings = &typed.value;
+    let mut demand = |field: &str, value: Option<f64>, legal: fn(f64) -> bool, range: &str| {
+        if value.is_some_and(|value| !legal(value)) {
+            let node = file.tree.child(typed.node, field).unwrap_or(typed.node);
+            let written = file.tree.bare(node).unwrap_or_default();
+            session.report(file.at(node), format!("`{field}` cannot be {written}"), range);
+        }
+    };
+    let penalty = |value: f64| (-2.0..=2.0).contains(&value);
+    let tokens = settings.max_tokens.map(f64::from);
+    demand("temperature", settings.temperature, |v| v >= 0.0, "it is 0 (greedy) or more");
+    demand("top_p", settings.top_p, |v| v > 0.0 && v <= 1.0, "it is more than 0 and at most 1");
+    demand("min_p", settings.min_p, |v| (0.0..=1.0).contains(&v), "it is between 0 and 1");
+    demand("max_tokens", tokens, |v| v >= 1.0, "it is 1 or more");
+    demand(
+        "repetition_penalty",
+        settings.repetition_penalty,
+        |v| v > 0.0,
+        "it is more than 0; 1 is neutral",
+    );
+    demand("presence_penalty", settings.presence_penalty, penalty, "it is between -2 and 2");
+    demand("frequency_penalty", settings.frequency_penalty, penalty, "it is between -2 and 2");
+    for (index, stop) in settings.stop.iter().flatten().enumerate() {
+        if stop.is_empty() {
+            let list = file.tree.child(typed.node, "stop").unwrap_or(typed.node);
+            let node = file.tree.children(list).get(index).copied().unwrap_or(list);
+            session.report(
+                file.at(node),
+                "an empty stop string ends every reply at once",
+                "remove it",
+            );
+        }
+    }
+}
+
+/// Checks what only the combination of spec, case and matrix shows.
+pub(super) fn check_together(
+    file: &SpecFile,
+    settings: &Settings,
+    at: NodeId,
+    session: &mut Session,
+) {
+    if let (Some(min), Some(max)) = (settings.min_tokens, settings.max_tokens)
+        && min > max
+    {
+        let message = format!("`min_tokens` is {min}, but `max_tokens` is {max}");
+        session.report(
+            file.at(at),
+            message,
+            "no reply can have both: lower the one or raise the other",
+        );
+    }
+}
+
+/// Reports stop strings with a backslash before a letter, which YAML keeps as two characters unless the text is
+/// in double quotes.
+pub(super) fn check_stop_strings(
+    file: &SpecFile,
+    node: NodeId,
+    inside: bool,
+    session: &mut Session,
+) {
+    match file.tree.data(node) {
+        Data::Map(entries) => {
+            for (key, value) in entries {
+                let named = file.tree.text(*key).is_some_and(|key| STOPS.contains(&key));
+                check_stop_strings(file, *value, inside || named, session);
+            }
+        }
+        Data::List(items) => {
+            for item in items {
+                check_stop_strings(file, *item, inside, session);
+            }
+        }
+        Data::Text(text) if inside && !file.tree.is_double_quoted(node) => {
+            let escapes = ["\\n", "\\t", "\\r"];
+            if let Some(escape) = escapes.iter().find(|escape| text.contains(**escape)) {
+                let message = format!(
+                    "this stop string holds a backslash and a letter, `{escape}`, not a control character"
+                );
+                let double = text.replace('"', "\\\"");
+                let help =
+                    format!("use double quotes: \"{double}\" (a real backslash is \"\\\\\")");
+                session.report(file.at(node), message, help);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Keys whose texts are stop strings, in settings and in assertions.
+const STOPS: &[&str] = &["stop", "stop_string", "stop_strings"];
