@@ -221,8 +221,14 @@ pub struct TopToken {
     pub id: u32,
     /// Its piece, as in [`Token::piece`].
     pub piece: String,
-    /// Natural log-probability under the raw distribution.
+    /// Natural log-probability under the raw distribution; not a number after a numerical fault.
+    #[serde(deserialize_with = "number_or_nan")]
     pub logprob: f32,
+}
+
+/// JSON has no word for a number that is not finite and stores `null`; evidence of a fault must stay readable.
+fn number_or_nan<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+    Ok(Option::<f32>::deserialize(deserializer)?.unwrap_or(f32::NAN))
 }
 
 /// Why a generation ended, derived from the evidence beside the server's own word.

@@ -42,7 +42,7 @@ pub struct RunStarted {
 }
 
 /// What identifies a target.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetIdentity {
     /// Its name in `targets.yaml`.
     pub name: String,

@@ -42,6 +42,20 @@ pub enum Status {
     Inconclusive,
 }
 
+impl Status {
+    /// The name used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Pass => "pass",
+            Status::Fail => "fail",
+            Status::Warn => "warn",
+            Status::NotEvaluated => "not_evaluated",
+            Status::NearTie => "near_tie",
+            Status::Inconclusive => "inconclusive",
+        }
+    }
+}
+
 /// What made the finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,6 +68,18 @@ pub enum Kind {
     Branch,
     /// A check that is always on.
     Seam,
+}
+
+impl Kind {
+    /// The name used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Assertion => "assertion",
+            Kind::Snapshot => "snapshot",
+            Kind::Branch => "branch",
+            Kind::Seam => "seam",
+        }
+    }
 }
 
 /// What an assertion concluded from a capture, before it is placed in the spec.
@@ -70,8 +96,10 @@ pub struct Outcome {
     /// One sentence that says what is wrong; empty for a pass.
     pub message: String,
     /// The tolerance that applied and why, for numeric comparisons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<String>,
     /// The tokens around the first difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
 
@@ -160,8 +188,10 @@ pub struct Finding {
     /// The boundary it read.
     pub boundary: Boundary,
     /// The 1-based turn of the case, where it read one reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<usize>,
     /// The 1-based run, in a case that repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<usize>,
     /// What it concluded.
     #[serde(flatten)]

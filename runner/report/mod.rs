@@ -1,1 +1,3 @@
-//! (being written)
+//! Reporters: what a run shows. They know only events.
+#[cfg(test)]
+pub(crate) mod sample;

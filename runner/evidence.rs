@@ -1,0 +1,397 @@
+//! What a run leaves: a folder with its manifest, the captures and the results, written as they come and readable
+//! after a kill. Prompts may be private, so nobody but the owner may read it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::capture::Capture;
+use crate::error::Error;
+use crate::event::Event;
+use crate::manifest::Manifest;
+use crate::text;
+
+/// Where runs lie, below the working directory.
+pub const ROOT: &str = ".evalsuite/runs";
+/// How many runs are kept.
+const KEPT: usize = 20;
+
+const MANIFEST: &str = "manifest.json";
+const EVIDENCE: &str = "evidence.jsonl";
+const RESULTS: &str = "results.jsonl";
+
+/// The folder of the run that is going on.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    evidence: File,
+    results: File,
+}
+
+impl RunFolder {
+    /// Makes the folder below `root`, writes the manifest, and removes the oldest runs beyond twenty.
+    ///
+    /// # Errors
+    /// The file or folder that cannot be written.
+    pub fn create(root: &Path, manifest: &Manifest, now: DateTime<Utc>) -> Result<Self, Error> {
+        make_root(root).map_err(|source| io_error("create", root, source))?;
+        let path = make_folder(root, manifest, now)?;
+        let mut file = create(&path.join(MANIFEST))?;
+        let text = serde_json::to_string_pretty(manifest).map_err(io::Error::from);
+        text.and_then(|text| writeln!(file, "{text}"))
+            .map_err(|source| io_error("write", &path.join(MANIFEST), source))?;
+        let folder = RunFolder {
+            evidence: create(&path.join(EVIDENCE))?,
+            results: create(&path.join(RESULTS))?,
+            path,
+        };
+        prune(root, &folder.path)?;
+        Ok(folder)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds what was seen of a case.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn capture(&mut self, capture: &Capture) -> Result<(), Error> {
+        append(&mut self.evidence, capture)
+            .map_err(|source| io_error("write", &self.path.join(EVIDENCE), source))
+    }
+
+    /// Adds what was concluded.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn event(&mut self, event: &Event) -> Result<(), Error> {
+        append(&mut self.results, event)
+            .map_err(|source| io_error("write", &self.path.join(RESULTS), source))
+    }
+}
+
+/// A run that is over, or was killed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRun {
+    /// Its folder.
+    pub path: PathBuf,
+    /// What it was made of.
+    pub manifest: Manifest,
+}
+
+impl StoredRun {
+    /// What was seen, case by case, in the order in which they ended.
+    ///
+    /// # Errors
+    /// A file that cannot be read, with the line at fault; a last line that was cut short is left out.
+    pub fn captures(&self) -> Result<Vec<Capture>, Error> {
+        read_lines(&self.path.join(EVIDENCE))
+    }
+
+    /// What was concluded.
+    ///
+    /// # Errors
+    /// As [`StoredRun::captures`].
+    pub fn results(&self) -> Result<Vec<Event>, Error> {
+        read_lines(&self.path.join(RESULTS))
+    }
+}
+
+/// Opens a run by the name of its folder below `root`, the beginning of that name, a path, or `latest`.
+///
+/// # Errors
+/// No such run, or several; a manifest that cannot be read.
+pub fn open_run(root: &Path, name: &str) -> Result<StoredRun, Error> {
+    let runs = runs(root)?;
+    let path = if name == "latest" {
+        runs.last()
+            .cloned()
+            .ok_or_else(|| Error::Usage(format!("there is no run in {} yet", root.display())))?
+    } else if Path::new(name).join(MANIFEST).is_file() {
+        PathBuf::from(name)
+    } else {
+        one_of(&runs, name, root)?
+    };
+    let file = path.join(MANIFEST);
+    let text = read_text(&file).map_err(|source| io_error("read", &file, source))?;
+    let manifest = serde_json::from_str(&text).map_err(|error| {
+        io_error("read", &file, io::Error::new(io::ErrorKind::InvalidData, error))
+    })?;
+    Ok(StoredRun { path, manifest })
+}
+
+fn one_of(runs: &[PathBuf], name: &str, root: &Path) -> Result<PathBuf, Error> {
+    let name_of =
+        |run: &PathBuf| run.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let matching: Vec<&PathBuf> =
+        runs.iter().filter(|run| !name.is_empty() && name_of(run).starts_with(name)).collect();
+    match matching[..] {
+        [run] => Ok(run.clone()),
+        [] => {
+            let names: Vec<String> = runs.iter().rev().take(5).map(name_of).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Err(Error::Usage(format!(
+                "there is no run `{name}` in {}; `latest` works, and the newest are: {known}",
+                root.display()
+            )))
+        }
+        _ => Err(Error::Usage(format!("`{name}` begins the names of {} runs", matching.len()))),
+    }
+}
+
+/// The runs below `root`, oldest first; only real folders with a name that [`make_folder`] gives.
+fn runs(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(io_error("read", root, source)),
+    };
+    let mut runs = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|source| io_error("read", root, source))?;
+        let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if folder && is_run_name(&entry.file_name().to_string_lossy()) {
+            runs.push(entry.path());
+        }
+    }
+    runs.sort();
+    Ok(runs)
+}
+
+/// `20261201T004826.123Z-9f86d0`.
+fn is_run_name(name: &str) -> bool {
+    let shape: String = name
+        .chars()
+        .map(|c| match c {
+            '0'..='9' => '0',
+            'a'..='f' => 'a',
+            c => c,
+        })
+        .collect();
+    shape
+        .strip_prefix("00000000T000000.000Z-")
+        .is_some_and(|id| id.len() == 6 && id.chars().all(|c| c == '0' || c == 'a'))
+}
+
+fn make_folder(root: &Path, manifest: &Manifest, now: DateTime<Utc>) -> Result<PathBuf, Error> {
+    let digest = manifest.digest();
+    // Two runs may start at once; the second one takes another id.
+    for attempt in 0..100 {
+        let id = text::hash(&format!("{digest} {attempt} {}", std::process::id()));
+        let name = format!("{}-{}", now.format("%Y%m%dT%H%M%S%.3fZ"), &id[..6]);
+        let path = root.join(name);
+        match private_folder(&path, false) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(io_error("create", &path, source)),
+        }
+    }
+    let taken = io::Error::from(io::ErrorKind::AlreadyExists);
+    Err(io_error("create a run folder in", root, taken))
+}
+
+/// Makes `root`, and when that is ours alone, keeps it out of version control.
+fn make_root(root: &Path) -> io::Result<()> {
+    if root.is_dir() {
+        return Ok(());
+    }
+    private_folder(root, true)?;
+    match root.parent().filter(|parent| parent.ends_with(".evalsuite")) {
+        Some(parent) => OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(parent.join(".gitignore"))?
+            .write_all(b"*\n"),
+        None => Ok(()),
+    }
+}
+
+fn private_folder(path: &Path, recursive: bool) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(recursive);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn create(path: &Path) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|source| io_error("create", path, source))
+}
+
+/// One line, handed to the system in one piece so that a kill cuts the last line at most.
+fn append(file: &mut File, record: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
+
+fn prune(root: &Path, current: &Path) -> Result<(), Error> {
+    let mut runs = runs(root)?;
+    runs.retain(|run| run != current);
+    let excess = (runs.len() + 1).saturating_sub(KEPT);
+    for run in runs.iter().take(excess) {
+        // Another process may be removing the same run.
+        match fs::remove_dir_all(run) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_error("remove", run, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
+    let file = File::open(path).map_err(|source| io_error("read", path, source))?;
+    let mut reader = BufReader::new(file);
+    let mut records = Vec::new();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read =
+            reader.read_until(b'\n', &mut line).map_err(|source| io_error("read", path, source))?;
+        // A line is complete with its line break; what follows the last one was cut by a kill.
+        if read == 0 || line.last() != Some(&b'\n') {
+            break;
+        }
+        let record = serde_json::from_slice(&line).map_err(|error| {
+            let message = format!("line {number}: {error}");
+            io_error("read", path, io::Error::new(io::ErrorKind::InvalidData, message))
+        })?;
+        records.push(record);
+    }
+    Ok(records)
+}
+
+#[expect(clippy::disallowed_methods, reason = "evidence is read here and nowhere else")]
+fn read_text(path: &Path) -> io::Result<String> {
+    fs::read_to_string(path)
+}
+
+fn io_error(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::Io { action, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::Observed;
+    use crate::report::sample;
+    use chrono::TimeZone;
+
+    fn at(second: u32) -> DateTime<Utc> {
+        Utc.with_ymd_and_hms(2026, 12, 1, 0, 48, second).unwrap()
+    }
+
+    fn manifest() -> Manifest {
+        Manifest::new("0.1.0", "2026-12-01T00:48:00Z")
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(ROOT);
+        let mut run = RunFolder::create(&root, &manifest(), at(0)).unwrap();
+        run.capture(&sample::capture()).unwrap();
+        for event in sample::events() {
+            run.event(&event).unwrap();
+        }
+        let stored = open_run(&root, "latest").unwrap();
+        assert_eq!(stored.path, run.path());
+        assert_eq!(stored.manifest, manifest());
+        assert_eq!(stored.captures().unwrap(), [sample::capture()]);
+        assert_eq!(stored.results().unwrap(), sample::events());
+    }
+
+    #[test]
+    fn a_cut_last_line_is_left_out_and_a_broken_one_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+        run.capture(&sample::capture()).unwrap();
+        run.evidence.write_all(b"{\"case\":\"cut").unwrap();
+        let stored = open_run(folder.path(), "latest").unwrap();
+        assert_eq!(stored.captures().unwrap().len(), 1);
+        run.evidence.write_all(b"\n").unwrap();
+        assert!(stored.captures().unwrap_err().to_string().contains("line 2"));
+    }
+
+    #[test]
+    fn evidence_of_a_numerical_fault_stays_readable() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+        let mut capture = sample::capture();
+        if let Observed::Seen(generation) = &mut capture.runs[0].exchanges[0].generation {
+            generation.tokens[0].top[0].logprob = f32::NAN;
+            generation.tokens[0].top[1].logprob = f32::NEG_INFINITY;
+        }
+        run.capture(&capture).unwrap();
+        assert_eq!(open_run(folder.path(), "latest").unwrap().captures().unwrap().len(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_may_read_it_and_it_stays_out_of_version_control() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(ROOT);
+        let run = RunFolder::create(&root, &manifest(), at(0)).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(run.path()), 0o700);
+        assert_eq!(mode(&folder.path().join(".evalsuite")), 0o700);
+        for file in [MANIFEST, EVIDENCE, RESULTS] {
+            assert_eq!(mode(&run.path().join(file)), 0o600);
+        }
+        assert_eq!(read_text(&folder.path().join(".evalsuite/.gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn the_newest_runs_are_kept_and_nothing_else_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("notes")).unwrap();
+        for second in 0..25 {
+            RunFolder::create(folder.path(), &manifest(), at(second)).unwrap();
+        }
+        let runs = runs(folder.path()).unwrap();
+        assert_eq!(runs.len(), KEPT);
+        assert!(runs[0].to_string_lossy().contains("20261201T004805.000Z-"), "{runs:?}");
+        assert!(folder.path().join("notes").is_dir());
+    }
+
+    #[test]
+    fn runs_that_start_at_once_have_folders_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+        let two = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+        assert_ne!(one.path(), two.path());
+    }
+
+    #[test]
+    fn a_run_is_found_by_name_by_its_beginning_and_by_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        assert!(open_run(root, "latest").unwrap_err().to_string().contains("no run in"));
+        let run = RunFolder::create(root, &manifest(), at(0)).unwrap();
+        RunFolder::create(root, &manifest(), at(7)).unwrap();
+        let name = run.path().file_name().unwrap().to_string_lossy().into_owned();
+        let path = run.path().to_string_lossy().into_owned();
+        for good in [name.as_str(), "20261201T004800", path.as_str()] {
+            assert_eq!(open_run(root, good).unwrap().path, run.path());
+        }
+        assert!(open_run(root, "2026").unwrap_err().to_string().contains("2 runs"));
+        let missing = open_run(root, "nonsense").unwrap_err();
+        assert!(missing.to_string().contains(&name), "{missing}");
+        assert_eq!(missing.exit_code(), 2);
+    }
+}
