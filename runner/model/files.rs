@@ -116,7 +116,7 @@ mod tests {
         let error = parse::<Value>(path, b"{\n  \"a\": 1,\n  b\n}").unwrap_err().to_string();
         assert!(error.starts_with("config.json:3:3: not valid JSON:"), "{error}");
         let error = parse::<Value>(path, b"{\n  \"a\": [1,").unwrap_err().to_string();
-        assert!(error.contains("config.json:2:11") && error.contains("cut off"), "{error}");
+        assert!(error.contains("config.json:2:10") && error.contains("cut off"), "{error}");
         let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n";
         let error = parse::<Value>(path, pointer).unwrap_err().to_string();
         assert!(error.contains("git lfs pull"), "{error}");

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ModelDir;
 use super::clock::Clock;
 use super::error::ModelError;
 use super::jinja::{self, python};
+use super::{ModelDir, Template};
 use crate::request::{Message, Request, Role, ToolCall};
 
 /// Appended to the message to continue, so that its end is found in the rendering.
@@ -143,4 +143,20 @@ fn cut_at_mark(mut rendered: String, text: &str) -> Result<String, ModelError> {
         rendered.truncate(python::rstrip(&rendered).len());
     }
     Ok(rendered)
+}
+
+/// Renders a template's text with `variables`, an object, as [`render`] would.
+///
+/// # Errors
+/// The template does not compile, fails or raises.
+pub fn render_source(source: &str, variables: &Value, clock: Clock) -> Result<String, ModelError> {
+    let template =
+        Template { name: "default".to_owned(), path: "template".into(), source: source.to_owned() };
+    let mut environment = jinja::environment();
+    environment
+        .add_template_owned("default", jinja::prepare(source))
+        .and_then(|()| {
+            environment.get_template("default")?.render(jinja::context(variables, clock))
+        })
+        .map_err(|error| template.error(&error))
 }
