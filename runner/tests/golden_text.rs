@@ -1,5 +1,7 @@
 //! Rendering and encoding against what transformers itself made of the same inputs.
 
+#![cfg(test)]
+
 use std::path::{Path, PathBuf};
 
 use evalsuite::model::{Clock, ModelDir, template};
@@ -11,8 +13,8 @@ fn fixtures() -> PathBuf {
 }
 
 fn golden(name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(fixtures().join("golden").join(name)).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let file = std::fs::File::open(fixtures().join("golden").join(name)).unwrap();
+    serde_json::from_reader(std::io::BufReader::new(file)).unwrap()
 }
 
 fn tiny_chat() -> ModelDir {

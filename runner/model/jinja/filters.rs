@@ -1,6 +1,7 @@
 //! Filters of Jinja2 whose results differ from the engine's own.
 
-use minijinja::value::{Kwargs, Rest};
+use minijinja::formatting::{FormatStyle, format};
+use minijinja::value::{DynObject, Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, Value};
 
 use super::{json, methods, python};
@@ -14,6 +15,35 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("capitalize", |value: &Value| methods::capitalize(&python::str(value)));
     environment.add_filter("title", |value: &Value| title(&python::str(value)));
     environment.add_filter("join", join);
+    environment.add_filter("_percent", percent);
+    environment.add_filter("_member", member);
+}
+
+/// `text % operand`, where a tuple gives several values.
+fn percent(text: &str, operand: &Value) -> Result<String, Error> {
+    let operands: Vec<Value> = match operand.is_tuple() {
+        true => operand.try_iter()?.collect(),
+        false => vec![operand.clone()],
+    };
+    format(FormatStyle::Printf, text, &operands)
+}
+
+/// `value.first.second…`, where `first` names a method of `dict`.
+fn member(value: &Value, first: &str, more: Rest<Value>) -> Result<Value, Error> {
+    // Namespaces and loops are maps to the engine, but have no methods in Jinja2.
+    let is_plain = |object: &DynObject| {
+        !["Namespace", "Loop"].iter().any(|name| object.type_name().contains(name))
+    };
+    let mut value = match value.kind() {
+        ValueKind::Map if value.as_object().is_some_and(is_plain) => {
+            Value::from_function(|_: Rest<Value>| ())
+        }
+        _ => value.get_attr(first)?,
+    };
+    for name in more.iter() {
+        value = value.get_attr(name.as_str().unwrap_or_default())?;
+    }
+    Ok(value)
 }
 
 /// Jinja2's own title case: words end at spaces, hyphens and opening brackets only.
