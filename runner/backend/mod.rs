@@ -5,10 +5,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::capture::Exchange;
+use crate::plan::{Target, TargetKind};
 use crate::request::Request;
 
 /// An answer to come.
@@ -36,4 +38,20 @@ pub enum BackendError {
     /// This one request took longer than it was given.
     #[error("no complete answer within {0} ms")]
     Timeout(u128),
+}
+
+/// Opens a target.
+///
+/// # Errors
+/// [`BackendError::Broken`] with what is wrong with it and what to do.
+pub fn open(target: &Target) -> Result<Arc<dyn Backend>, BackendError> {
+    match &target.kind {
+        #[cfg(feature = "candle")]
+        TargetKind::Candle(candle) => Ok(Arc::new(candle::Candle::open(candle)?)),
+        #[cfg(not(feature = "candle"))]
+        TargetKind::Candle(_) => Err(BackendError::Broken(
+            "this evalsuite was built without the in-process backend; build it with `--features candle`"
+                .to_owned(),
+        )),
+    }
 }

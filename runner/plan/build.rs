@@ -53,6 +53,7 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
         cases: drafts.into_iter().map(|draft| draft.case).collect(),
         selection: selector.words(),
         datasets: datasets.into_values().collect(),
+        files: session.hashes(),
     })
 }
 

@@ -49,6 +49,8 @@ pub struct Plan {
     pub selection: String,
     /// SHA-256 of the data sets that selected cases come from, by file.
     pub datasets: BTreeMap<String, String>,
+    /// SHA-256 of every spec and fixture that was read, by file.
+    pub files: BTreeMap<String, String>,
 }
 
 /// Who answers.

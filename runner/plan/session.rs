@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use sha2::{Digest, Sha256};
+
 use super::files::show;
 use super::fixture::Fixtures;
 use super::targets::TargetFile;
 use crate::diagnostic::Diagnostic;
 use crate::finding::Location;
 use crate::spec::{NodeId, Spec, Tree};
+use crate::text::hex;
 
 /// Shared by all spec files of a command.
 #[derive(Debug, Default)]
@@ -72,6 +75,14 @@ impl Session {
         };
         self.texts.insert(path.to_path_buf(), text.clone());
         text
+    }
+}
+
+impl Session {
+    /// SHA-256 of every text that was read, in hexadecimal, by file as it is shown.
+    pub(super) fn hashes(&self) -> BTreeMap<String, String> {
+        let read = self.texts.iter().filter_map(|(path, text)| Some((path, text.as_ref()?)));
+        read.map(|(path, text)| (show(path), hex(&Sha256::digest(text.as_bytes())))).collect()
     }
 }
 

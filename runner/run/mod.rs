@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use chrono::{DateTime, SecondsFormat, Utc};
+
 use crate::backend::{self, Backend};
 use crate::capture::Capture;
 use crate::error::Error;
 use crate::event::{CaseReport, CaseStatus, Event, RunStarted, SCHEMA, TargetIdentity};
-use crate::evidence::Evidence;
+use crate::evidence::RunFolder;
 use crate::judge;
 use crate::manifest::Manifest;
 use crate::plan::{Case, Plan};
@@ -37,6 +39,8 @@ pub struct Options {
     pub hidden_fails: bool,
     /// Where run folders are kept; `None` keeps no evidence.
     pub evidence: Option<PathBuf>,
+    /// The command line, as evidence.
+    pub args: Vec<String>,
     /// The specs as they were named on the command line, for the command that runs a case again.
     pub paths: Vec<PathBuf>,
 }
@@ -53,8 +57,9 @@ pub type Tell<'a> = &'a mut dyn FnMut(&Event) -> Result<(), Error>;
 pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, Error> {
     let started = Instant::now();
     let backends = open(plan)?;
-    let manifest = Manifest::new(plan, identities(&backends));
-    let evidence = options.evidence.as_ref().map(|root| Evidence::create(root, &manifest));
+    let now = Utc::now();
+    let manifest = manifest(plan, identities(&backends), options, now);
+    let evidence = options.evidence.as_ref().map(|root| RunFolder::create(root, &manifest, now));
     let mut out = Out { evidence: evidence.transpose()?, tell };
     out.event(Event::Run(RunStarted {
         schema: SCHEMA,
@@ -78,7 +83,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
         };
         let Some(landed) = landed else { break };
         let (case, mut capture) = landed?;
-        let report = verdict(case, &mut capture, &manifest, options)?;
+        let report = verdict(case, &mut capture, &manifest.targets, options)?;
         out.capture(&capture)?;
         let ends = ends_a_fast_run(report.status);
         tally.case(&capture, &report);
@@ -109,7 +114,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
 
 /// Events and captures go to the evidence before they are told, so that a crash of a reporter loses nothing.
 struct Out<'a> {
-    evidence: Option<Evidence>,
+    evidence: Option<RunFolder>,
     tell: Tell<'a>,
 }
 
@@ -149,16 +154,31 @@ fn identities(backends: &Backends) -> Vec<TargetIdentity> {
     backends.iter().map(identity).collect()
 }
 
+fn manifest(
+    plan: &Plan,
+    targets: Vec<TargetIdentity>,
+    options: &Options,
+    now: DateTime<Utc>,
+) -> Manifest {
+    let time = now.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let mut manifest = Manifest::new(env!("CARGO_PKG_VERSION"), time);
+    manifest.targets = targets;
+    manifest.selection = plan.selection.clone();
+    manifest.files = plan.files.clone();
+    manifest.args = options.args.clone();
+    manifest
+}
+
 fn verdict(
     case: &Case,
     capture: &mut Capture,
-    manifest: &Manifest,
+    targets: &[TargetIdentity],
     options: &Options,
 ) -> Result<CaseReport, Error> {
     if let Some(run) = capture.runs.first() {
         capture.scores = judge::scores(case, run);
     }
-    let settled = settle::settle(case, capture, manifest, options.update)?;
+    let settled = settle::settle(case, capture, targets, options.update)?;
     let again = reproduce(options, &case.target, &case.id);
     let mut report =
         judge::judge(case, capture, settled.accepted.as_ref(), settled.findings, again);

@@ -1,12 +1,11 @@
 //! The snapshots of a case: compared with what was accepted, and written where the update mode says so.
 
-use crate::capture::{Accepted, Boundary, Capture};
+use crate::capture::{Accepted, Capture};
 use crate::error::Error;
-use crate::finding::{Finding, Kind, Outcome, Status};
-use crate::judge::NEW_SNAPSHOT;
-use crate::manifest::Manifest;
+use crate::event::TargetIdentity;
+use crate::finding::{Finding, Kind, Outcome};
 use crate::plan::Case;
-use crate::snapshot::{self, Comparison, Meta, Update};
+use crate::snapshot::{self, Meta, TOLERANCE, Update};
 
 /// What the snapshots of a case say.
 pub(super) struct Settled {
@@ -20,7 +19,7 @@ pub(super) struct Settled {
 pub(super) fn settle(
     case: &Case,
     capture: &Capture,
-    manifest: &Manifest,
+    targets: &[TargetIdentity],
     update: Update,
 ) -> Result<Settled, Error> {
     let Some(run) = capture.runs.first() else {
@@ -29,24 +28,22 @@ pub(super) fn settle(
     // With `always` the files are about to be replaced, so expectations are judged against the new ones.
     let before = match update {
         Update::Always => None,
-        _ => snapshot::accepted(&case.snapshot_stem)?,
+        _ => Some(snapshot::accepted(&case.snapshot_stem)?),
     };
     let meta = Meta {
         source: case.location.file.clone(),
         line: case.location.line,
-        case: case.id.clone(),
-        target: case.target.clone(),
-        facts: manifest.facts(&case.target),
+        description: case.id.clone(),
+        info: info(case, targets),
     };
     let update = if run.error.is_some() { Update::No } else { update };
     let mut findings = Vec::new();
     for &boundary in &case.snapshot {
         let outcome = if run.error.is_some() {
-            Outcome::hidden("the accepted snapshot", "the conversation broke off")
+            Outcome::hidden("as accepted", "the conversation broke off")
         } else {
-            let tolerance = snapshot::TOLERANCE;
             let stem = &case.snapshot_stem;
-            told(snapshot::check(stem, boundary, capture, &meta, update, tolerance)?, boundary)
+            snapshot::check(stem, boundary, capture, &meta, update, TOLERANCE)?.outcome()
         };
         findings.push(Finding {
             name: format!("snapshot:{boundary}"),
@@ -59,29 +56,16 @@ pub(super) fn settle(
         });
     }
     let accepted = match update {
-        Update::Always => snapshot::accepted(&case.snapshot_stem)?,
+        Update::Always => Some(snapshot::accepted(&case.snapshot_stem)?),
         _ => before,
     };
     Ok(Settled { accepted, findings })
 }
 
-fn told(comparison: Comparison, boundary: Boundary) -> Outcome {
-    match comparison {
-        Comparison::Same => Outcome::pass("the accepted snapshot", "the same"),
-        Comparison::Hidden { reason } => Outcome::hidden("the accepted snapshot", &reason),
-        Comparison::New { pending } => {
-            let message = match pending {
-                Some(path) => format!("no {boundary} snapshot was accepted yet; review {}", path.display()),
-                None => format!("no {boundary} snapshot was accepted yet, and none was written"),
-            };
-            Outcome::fail(NEW_SNAPSHOT, "none", message)
-        }
-        Comparison::Changed { line, expected, actual, difference, .. } => {
-            let message = format!("the {boundary} differs from the accepted snapshot at line {line}");
-            let mut outcome =
-                Outcome::new(Status::Fail, expected, actual, message).at(format!("line {line}"));
-            outcome.difference = difference;
-            outcome
-        }
-    }
+/// What identifies the target, for the front matter.
+fn info(case: &Case, targets: &[TargetIdentity]) -> Vec<(String, String)> {
+    let target = targets.iter().find(|target| target.name == case.target);
+    let mut info = vec![("target".to_owned(), case.target.clone())];
+    info.extend(target.into_iter().flat_map(|target| target.facts.iter().cloned()));
+    info
 }
