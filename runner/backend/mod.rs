@@ -3,6 +3,9 @@
 //! A backend knows only [`Request`] and [`Exchange`]. To add one: a new file, a `mod` line, and a line in
 //! [`open`](crate::backend).
 
+#[cfg(feature = "candle")]
+pub mod candle;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -114,7 +114,8 @@ fn run(
     let room = context.saturating_sub(job.prompt.len());
     if room == 0 {
         return Err(EngineError::Refused(format!(
-            "the prompt has {} tokens and the model's context is {context}, so there is no room for an answer",
+            "the prompt has {} tokens and the model's context is {context}, which leaves no room for an \
+             answer; shorten the conversation or take a model with a longer context",
             job.prompt.len()
         )));
     }

@@ -14,7 +14,8 @@ fn decode(ids: &[u32]) -> String {
 
 /// A model that wants to say `script`, then END for ever; second choice is 8.
 fn script(script: &[u32]) -> impl FnMut(&[u32]) -> Result<Vec<f32>, EngineError> + use<> {
-    let mut script = script.to_vec().into_iter();
+    let script = script.to_vec();
+    let mut script = script.into_iter();
     move |_| {
         let mut logits = vec![0.0; 10];
         logits[8] = 1.0;
