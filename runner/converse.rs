@@ -10,7 +10,7 @@ use crate::request::{Message, Request, Role, ToolCall};
 const TOP_LOGPROBS: usize = 8;
 
 /// Runs the conversation of `case` once. A failure ends it; what was answered before is kept.
-pub async fn converse(case: &Case, backend: &dyn Backend, stream: bool, load: usize) -> Run {
+pub(crate) async fn converse(case: &Case, backend: &dyn Backend, stream: bool, load: usize) -> Run {
     let mut messages = Vec::new();
     messages.extend(case.system.as_ref().map(|text| Message::text(Role::System, text)));
     let mut run = Run { load, exchanges: Vec::new(), error: None };

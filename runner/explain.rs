@@ -71,8 +71,8 @@ pub fn explain(word: &str) -> Result<Vec<Topic>, String> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let names: Vec<&str> = topics.iter().map(|topic| topic.name.as_str()).collect();
-    let hint = match suggest(word, &names) {
+    let names = topics.iter().map(|topic| topic.name.as_str());
+    let hint = match suggest(word, names) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => "; `evalsuite explain` lists the words".to_owned(),
     };

@@ -129,19 +129,17 @@ fn cases(
 }
 
 /// A row as if it had been typed where `cases_from` stands.
-fn row_case(from: &Spanned<CasesFrom>, id: &str, user: &str) -> Spanned<spec::Case> {
+fn row_case(from: &Spanned<CasesFrom>, id: &str, user: &[String]) -> Spanned<spec::Case> {
     let node = from.node;
-    let user = Spanned { value: TextOr::Text(user.to_owned()), node };
-    let turn = spec::Turn {
-        user: Some(user),
-        tool: None,
-        assistant: None,
-        prefill: None,
-        expect: Vec::new(),
+    let turn = |text: &String| {
+        let user = Some(Spanned { value: TextOr::Text(text.clone()), node });
+        let turn =
+            spec::Turn { user, tool: None, assistant: None, prefill: None, expect: Vec::new() };
+        Spanned { value: turn, node }
     };
     let value = spec::Case {
         id: Spanned { value: id.to_owned(), node },
-        turns: Spanned { value: vec![Spanned { value: turn, node }], node },
+        turns: Spanned { value: user.iter().map(turn).collect(), node },
         summary: None,
         system: None,
         tools: None,

@@ -10,7 +10,6 @@ use super::score::is_score;
 use super::session::{Session, SpecFile};
 use super::{Case, Expectation, Turn, arguments, check, tools, turns};
 use crate::assertion::{Assertion, Needs};
-use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
@@ -104,7 +103,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], session: &mut Sessi
         tool_choice: tool_choice(case, spec).map(|choice| choice.value.clone()),
         settings,
         template,
-        stream: stream.unwrap_or(branch == Branch::Streaming),
+        stream: stream.unwrap_or(branch.info().streams),
         repeat: repeat.max(needs.repeats).max(1),
         load: needs.load,
         twin: needs.twin,

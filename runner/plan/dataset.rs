@@ -1,4 +1,4 @@
-//! A data set in JSON Lines: each row becomes a case of one user turn.
+//! A data set in JSON Lines: each row becomes a case of one user turn, or of several.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -26,8 +26,8 @@ pub(super) struct DataSet {
 pub(super) struct Row {
     /// A name in characters that ids allow.
     pub(super) id: String,
-    /// What the user says.
-    pub(super) user: String,
+    /// What the user says, turn by turn.
+    pub(super) user: Vec<String>,
     /// The reference answer.
     pub(super) reference: Option<String>,
     /// Its line in the file.
@@ -80,7 +80,12 @@ fn row(line: &str, from: &CasesFrom, number: usize, at: Location) -> Result<Row,
         let problem = Diagnostic::new(at.clone(), "the id of this row is empty");
         return Err(Box::new(problem.help("give it one, or leave `id` out of `cases_from`")));
     }
-    let user = text(&from.user)?;
+    let user = match object.get(&from.user.value) {
+        Some(Value::Array(texts)) if !texts.is_empty() && texts.iter().all(Value::is_string) => {
+            texts.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => vec![text(&from.user)?],
+    };
     let reference = from.reference.as_ref().map(text).transpose()?;
     Ok(Row { id, user, reference, at })
 }

@@ -1,19 +1,13 @@
-//! A long user message: sentences of a file with one hidden among them, then a question.
+//! A long text: sentences of a file with one hidden among them.
 
 /// The first `count` of `sentences`, starting again when there are fewer, joined by spaces; `insert` stands at
-/// `depth` (0 is the beginning, 1 the end); `ask` is on a line of its own.
-pub(super) fn compose(
-    sentences: &[&str],
-    count: usize,
-    insert: Option<&str>,
-    depth: f64,
-    ask: &str,
-) -> String {
+/// `depth` (0 is the beginning, 1 the end).
+pub(super) fn compose(sentences: &[&str], count: usize, insert: Option<&str>, depth: f64) -> String {
     let mut parts: Vec<&str> = sentences.iter().copied().cycle().take(count).collect();
     if let Some(insert) = insert {
         parts.insert(position(parts.len(), depth), insert);
     }
-    format!("{}\n{ask}", parts.join(" "))
+    parts.join(" ")
 }
 
 /// How many of `count` sentences stand before the depth, which is between 0 and 1.
@@ -33,10 +27,10 @@ mod tests {
 
     #[test]
     fn sentences_repeat_and_the_insert_stands_at_its_depth() {
-        let text = |depth| compose(&["A.", "B.", "C."], 4, Some("X."), depth, "Which?");
-        assert_eq!(text(0.0), "X. A. B. C. A.\nWhich?");
-        assert_eq!(text(0.5), "A. B. X. C. A.\nWhich?");
-        assert_eq!(text(1.0), "A. B. C. A. X.\nWhich?");
-        assert_eq!(compose(&["A.", "B."], 1, None, 0.5, "?"), "A.\n?");
+        let text = |depth| compose(&["A.", "B.", "C."], 4, Some("X."), depth);
+        assert_eq!(text(0.0), "X. A. B. C. A.");
+        assert_eq!(text(0.5), "A. B. X. C. A.");
+        assert_eq!(text(1.0), "A. B. C. A. X.");
+        assert_eq!(compose(&["A.", "B."], 1, None, 0.5), "A.");
     }
 }

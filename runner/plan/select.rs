@@ -129,8 +129,8 @@ impl<'a> Selector<'a> {
 }
 
 fn branch(name: &str) -> Result<Branch, Error> {
-    let names = Branch::ALL.map(Branch::name);
-    let found = Branch::ALL.into_iter().find(|branch| branch.name() == name);
+    let names: Vec<&str> = Branch::ALL.iter().map(|branch| branch.name()).collect();
+    let found = Branch::ALL.iter().copied().find(|branch| branch.name() == name);
     found.ok_or_else(|| Error::Usage(format!("unknown branch `{name}`: {}", choices(name, &names))))
 }
 

@@ -189,5 +189,8 @@ fn read(
         sentences.or(typed.sentences.as_ref().map(|count| count.value)).unwrap_or(lines.len());
     let depth = typed.depth.as_ref().map_or(0.5, |depth| depth.value);
     let insert = typed.insert.as_ref().map(|insert| insert.value.as_str());
-    Some(document::compose(&lines, count, insert, depth, &typed.ask.value))
+    let document = document::compose(&lines, count, insert, depth);
+    let ends = |end: &Option<Spanned<String>>| end.as_ref().map(|end| end.value.clone());
+    let parts = [ends(&typed.lead), Some(document), ends(&typed.ask)];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }

@@ -196,17 +196,8 @@ fn ends_a_fast_run(status: CaseStatus) -> bool {
 fn reproduce(options: &Options, target: &str, id: &str) -> String {
     let mut words = vec!["evalsuite".to_owned(), "run".to_owned()];
     words.extend(options.paths.iter().map(|path| shell_word(&path.display().to_string())));
-    // Square brackets are a set of characters in a glob, so a matrix id is matched through `[[]` and `[]]`.
-    let glob: String = id
-        .chars()
-        .map(|c| match c {
-            '[' => "[[]".to_owned(),
-            ']' => "[]]".to_owned(),
-            other => other.to_string(),
-        })
-        .collect();
     words.extend(["--target".to_owned(), shell_word(target)]);
-    words.extend(["--case".to_owned(), shell_word(&glob)]);
+    words.extend(["--case".to_owned(), shell_word(id)]);
     words.join(" ")
 }
 

@@ -149,8 +149,10 @@ pub struct Document {
     pub insert: Option<Spanned<String>>,
     /// Where it is hidden: 0 is the beginning, 1 the end. 0.5 when left out.
     pub depth: Option<Spanned<f64>>,
-    /// The question, on a line of its own behind the document.
-    pub ask: Spanned<String>,
+    /// A line before the document, apart from it by an empty line.
+    pub lead: Option<Spanned<String>>,
+    /// The question behind the document, apart from it by an empty line.
+    pub ask: Option<Spanned<String>>,
 }
 
 /// The result of a tool call.
@@ -208,7 +210,7 @@ pub struct CasesFrom {
     pub path: Spanned<String>,
     /// The field with the row's name; the row's number when left out.
     pub id: Option<Spanned<String>>,
-    /// The field with the user's text.
+    /// The field with the user's text, or with a list of texts: one turn each.
     pub user: Spanned<String>,
     /// The field with the reference answer.
     pub reference: Option<Spanned<String>>,
