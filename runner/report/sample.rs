@@ -148,8 +148,8 @@ pub(crate) fn finding(name: &str, kind: Kind, boundary: Boundary, outcome: Outco
 
 fn boundaries(first: Option<Boundary>) -> BTreeMap<Boundary, BoundaryStatus> {
     let status = |boundary: Boundary| match first {
-        _ if boundary == Boundary::Score => BoundaryStatus::NotExercised,
         Some(first) if boundary == first => BoundaryStatus::Changed,
+        _ if boundary == Boundary::Score => BoundaryStatus::NotExercised,
         Some(first) if boundary > first => BoundaryStatus::NotComparable,
         _ => BoundaryStatus::Held,
     };
@@ -256,6 +256,7 @@ pub(crate) fn started() -> RunStarted {
             name: "tiny-chat".to_owned(),
             facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         }],
+        branches: ["multi_turn", "tool_call", "long_context"].map(str::to_owned).to_vec(),
         selection: "--tag smoke".to_owned(),
         cases: 10,
         time: "2026-12-01T00:48:26Z".to_owned(),

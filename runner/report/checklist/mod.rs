@@ -52,7 +52,7 @@ impl Checklist {
         let mut page = vec!["# Onboarding checklist".to_owned(), String::new()];
         page.push(verdict(summary));
         page.extend(self.run.iter().flat_map(identity));
-        section(&mut page, "Branches and boundaries", branches(&self.cases));
+        section(&mut page, "Branches and boundaries", branches(self.known_branches(), &self.cases));
         page.push(String::new());
         page.push(LEGEND.to_owned());
         section(&mut page, "What did not hold", self.failures());
@@ -62,6 +62,10 @@ impl Checklist {
         section(&mut page, "To sign", self.sign(summary));
         page.push(String::new());
         page.join("\n")
+    }
+
+    fn known_branches(&self) -> &[String] {
+        self.run.as_ref().map_or(&[], |run| &run.branches)
     }
 
     fn failures(&self) -> Vec<String> {
@@ -125,7 +129,11 @@ impl Checklist {
         }
         let line = |(boundary, reason, n): &(Boundary, &str, usize)| {
             let findings = crate::diagnostic::count(*n, "finding");
-            format!("- [ ] **{boundary}**, {findings}: {}", prose(reason))
+            format!(
+                "- [ ] **{boundary}**, {findings}: {}. It needs {}.",
+                prose(reason),
+                need(*boundary)
+            )
         };
         let mut lines: Vec<String> = reasons.iter().take(LISTED).map(line).collect();
         more(&mut lines, reasons.len());
@@ -133,6 +141,9 @@ impl Checklist {
     }
 
     fn sign(&self, summary: &Summary) -> Vec<String> {
+        let run = |branch: &&String| self.cases.iter().any(|case| case.branch == **branch);
+        let missing: Vec<String> =
+            self.known_branches().iter().filter(|b| !run(b)).map(|b| code(b)).collect();
         let exercised = |boundary: Boundary| {
             let states = self.cases.iter().filter_map(|case| case.boundaries.get(&boundary));
             states.clone().any(|status| *status != BoundaryStatus::NotExercised)
@@ -141,10 +152,15 @@ impl Checklist {
             Boundary::ALL.into_iter().filter(|b| !exercised(*b)).map(Boundary::name).collect();
         let mut lines = vec![
             "- [ ] the model facts above are those of the deployment".to_owned(),
-            "- [ ] every branch that the deployment serves is exercised".to_owned(),
             "- [ ] what did not hold is fixed, or is a known failure with a reason".to_owned(),
             "- [ ] what was not seen is acceptable, or is checked another way".to_owned(),
         ];
+        if !missing.is_empty() {
+            lines.push(format!(
+                "- [ ] no case exercises {}: the deployment does not serve it",
+                missing.join(", ")
+            ));
+        }
         if !empty.is_empty() {
             lines.push(format!("- [ ] no case exercises {}: that is intended", empty.join(", ")));
         }
@@ -155,6 +171,21 @@ impl Checklist {
         lines.push(String::new());
         lines.push("Name: ____________________   Date: ____________________".to_owned());
         lines
+    }
+}
+
+/// What shows a boundary.
+fn need(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::Input => {
+            "a target in process, or one that returns prompt ids or has a `tokenizer`"
+        }
+        Boundary::Settings => "a target in process, or a server that reports the settings in force",
+        Boundary::Generation => {
+            "a target in process, or a server that returns token ids and logprobs"
+        }
+        Boundary::Response => "a server that answers in the OpenAI form",
+        Boundary::Score => "a reply that the scorer can read",
     }
 }
 

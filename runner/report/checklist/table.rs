@@ -6,9 +6,13 @@ use crate::capture::Boundary;
 use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
 use crate::text::{clip, printable};
 
-/// Branches against boundaries with the number of cases in each state, then the counts per branch.
-pub(super) fn branches(cases: &[CaseReport]) -> Vec<String> {
+/// Branches against boundaries with the number of cases in each state, then the counts per branch; a branch
+/// without a case is shown, because that is what a reader must not overlook.
+pub(super) fn branches(known: &[String], cases: &[CaseReport]) -> Vec<String> {
     let mut by_branch: BTreeMap<&str, Vec<&CaseReport>> = BTreeMap::new();
+    for branch in known {
+        by_branch.entry(branch).or_default();
+    }
     for case in cases {
         by_branch.entry(&case.branch).or_default().push(case);
     }

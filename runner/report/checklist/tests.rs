@@ -20,7 +20,10 @@ fn the_page_is_complete() {
          'tool_call/weather.input'`",
         "- [ ] `streaming/plain.cut` **errored**, `specs/tool_call/weather.yaml:8:11`",
         "- `tool_call/weather.known`: the parser drops the second call",
-        "- [ ] **generation**, 1 finding: the server returns no logprobs",
+        "| long\\_context | *not exercised* | *not exercised* | *not exercised* | *not exercised* | *not exercised* |",
+        "- [ ] no case exercises `long_context`: the deployment does not serve it",
+        "- [ ] **generation**, 1 finding: the server returns no logprobs. It needs a target in process, or a server \
+         that returns token ids and logprobs.",
         "- [ ] `top_k` in 10 cases",
         "- [ ] 2 snapshots reviewed",
         "Name: ____",

@@ -24,6 +24,8 @@ struct Human {
     options: Options,
     paint: Paint,
     failures: usize,
+    /// Whether more than one target answers, so that a case must say which.
+    targets: bool,
     /// Whether the last line is empty.
     gap: bool,
 }
@@ -34,6 +36,7 @@ pub(super) fn open(sink: Sink, options: Options) -> Box<dyn Reporter> {
         options,
         paint: Paint { color: options.color },
         failures: 0,
+        targets: false,
         gap: false,
     })
 }
@@ -41,8 +44,7 @@ pub(super) fn open(sink: Sink, options: Options) -> Box<dyn Reporter> {
 impl Reporter for Human {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            Event::Run(run) if self.options.verbosity >= 0 => self.started(run)?,
-            Event::Run(_) => {}
+            Event::Run(run) => self.started(run)?,
             Event::Case(case) => self.case(case)?,
             Event::Summary(summary) => {
                 let brief = self.failures.saturating_sub(self.in_full());
@@ -61,6 +63,10 @@ impl Human {
     }
 
     fn started(&mut self, run: &RunStarted) -> io::Result<()> {
+        self.targets = run.targets.len() > 1;
+        if self.options.verbosity < 0 {
+            return Ok(());
+        }
         let targets: Vec<String> =
             run.targets.iter().map(|target| printable(&target.name)).collect();
         let selection = match run.selection.as_str() {
@@ -98,6 +104,8 @@ impl Human {
         let word = self.paint.tone(tone, &format!("{word:<6}"));
         let name = printable(short_id(&case.id, &case.branch));
         let branch = printable(&case.branch);
+        let target =
+            if self.targets { format!("   on {}", printable(&case.target)) } else { String::new() };
         let note = match (case.status, case.boundary, &case.reason) {
             (CaseStatus::Failed, Some(boundary), _) => {
                 format!("   first differs at: {}", self.paint.tone(Tone::Bad, boundary.name()))
@@ -107,7 +115,7 @@ impl Human {
             }
             _ => String::new(),
         };
-        writeln!(self.out, "  {word} {branch:<12}  {name}{note}")
+        writeln!(self.out, "  {word} {branch:<12}  {name}{target}{note}")
     }
 
     /// Every finding of a case that held.
