@@ -33,6 +33,9 @@ pub struct RunStarted {
     pub manifest: String,
     /// The targets that answer, with what identifies each.
     pub targets: Vec<TargetIdentity>,
+    /// Every branch there is, exercised or not, in the order of the registry.
+    #[serde(default)]
+    pub branches: Vec<String>,
     /// The command-line selection, in words; empty when everything was selected.
     pub selection: String,
     /// How many cases were selected.

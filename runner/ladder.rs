@@ -31,6 +31,9 @@ pub fn ladder(
     let turn = fault.and_then(|finding| finding.turn);
     let at_fault = run.exchanges.iter().find(|exchange| Some(exchange.turn + 1) == turn);
     let exchange = at_fault.or(run.exchanges.last());
+    let before = exchange.and_then(|exchange| {
+        run.exchanges.iter().take_while(|other| !std::ptr::eq(*other, exchange)).last()
+    });
     let difference = |boundary| {
         let found = findings.iter().filter(|f| f.boundary == boundary);
         found.filter_map(|finding| finding.outcome.difference.as_ref()).next()
@@ -40,7 +43,10 @@ pub fn ladder(
             (Boundary::Score, _) => scores(findings),
             (_, None) => vec!["there was no exchange".to_owned()],
             (Boundary::Input, Some(exchange)) => {
-                seen(&exchange.input, |input| input_lines(input, difference(boundary)))
+                let mut lines =
+                    seen(&exchange.input, |input| input_lines(input, difference(boundary)));
+                lines.extend(before.map(|before| carried(before, exchange)));
+                lines
             }
             (Boundary::Settings, Some(exchange)) => seen(&exchange.settings, |s| settings(s)),
             (Boundary::Generation, Some(exchange)) => {

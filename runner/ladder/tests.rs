@@ -146,3 +146,14 @@ fn inspect_shows_every_token_and_what_is_carried_between_turns() {
         "{shown}"
     );
 }
+
+#[test]
+fn a_later_turn_says_what_it_carries() {
+    let mut run = sample::capture().runs.remove(0);
+    let mut second = sample::exchange();
+    second.turn = 1;
+    run.exchanges.push(second);
+    let shown = text(&ladder(&run, &[], &BTreeMap::new()));
+    let carried = "carried     10 of the 13 ids of the turn before; at token 10 40 became the end";
+    assert!(shown.contains(carried), "{shown}");
+}

@@ -1,6 +1,9 @@
 //! One run with a case of every kind, shared by the tests of reporters, ladder, snapshots and evidence.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::rc::Rc;
 
 use serde_json::json;
 
@@ -13,6 +16,7 @@ use crate::event::{
 };
 use crate::finding::{Difference, Finding, Kind, Location, Outcome, Status};
 use crate::ladder;
+use crate::report::{Options, open};
 use crate::request::{Message, Request, Role, Settings, ToolCall};
 
 pub(crate) fn tokens(pieces: &[(u32, &str)]) -> Vec<Token> {
@@ -144,8 +148,8 @@ pub(crate) fn finding(name: &str, kind: Kind, boundary: Boundary, outcome: Outco
 
 fn boundaries(first: Option<Boundary>) -> BTreeMap<Boundary, BoundaryStatus> {
     let status = |boundary: Boundary| match first {
-        _ if boundary == Boundary::Score => BoundaryStatus::NotExercised,
         Some(first) if boundary == first => BoundaryStatus::Changed,
+        _ if boundary == Boundary::Score => BoundaryStatus::NotExercised,
         Some(first) if boundary > first => BoundaryStatus::NotComparable,
         _ => BoundaryStatus::Held,
     };
@@ -252,6 +256,7 @@ pub(crate) fn started() -> RunStarted {
             name: "tiny-chat".to_owned(),
             facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         }],
+        branches: ["multi_turn", "tool_call", "long_context"].map(str::to_owned).to_vec(),
         selection: "--tag smoke".to_owned(),
         cases: 10,
         time: "2026-12-01T00:48:26Z".to_owned(),
@@ -307,4 +312,30 @@ pub(crate) fn hostile() -> CaseReport {
         step.lines.push(HOSTILE.to_owned());
     }
     case
+}
+
+/// A sink that can be read after the reporter took it.
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the reporter of that name makes of these events.
+pub(crate) fn written(name: &str, options: Options, events: &[Event]) -> String {
+    let sink = Shared::default();
+    let mut reporter = open(name, Box::new(sink.clone()), options).unwrap();
+    for event in events {
+        reporter.event(event).unwrap();
+    }
+    drop(reporter);
+    String::from_utf8(sink.0.take()).unwrap()
 }

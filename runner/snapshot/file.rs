@@ -7,7 +7,7 @@ use super::Meta;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::finding::Location;
-use crate::text::quote;
+use crate::text::{printable, quote};
 
 /// A snapshot as it lies on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,9 +149,11 @@ fn write_text(path: &Path, text: &str) -> Result<(), Error> {
 
 /// A YAML scalar that reads back as this very string, plain where insta itself would write it plain.
 fn scalar(text: &str) -> String {
+    // insta's YAML reader does not join surrogate pairs, so what hides is shown instead of escaped.
+    let text = printable(text);
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
         && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
             .contains(&text.to_ascii_lowercase().as_str());
-    if plain { text.to_owned() } else { quote(text) }
+    if plain { text } else { quote(&text) }
 }

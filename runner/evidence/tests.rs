@@ -1,0 +1,108 @@
+use super::*;
+use crate::capture::Observed;
+use crate::report::sample;
+use chrono::TimeZone;
+
+fn at(second: u32) -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 12, 1, 0, 48, second).unwrap()
+}
+
+fn manifest() -> Manifest {
+    Manifest::new("0.1.0", "2026-12-01T00:48:00Z")
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join(ROOT);
+    let mut run = RunFolder::create(&root, &manifest(), at(0)).unwrap();
+    run.capture(&sample::capture()).unwrap();
+    for event in sample::events() {
+        run.event(&event).unwrap();
+    }
+    let stored = open_run(&root, "latest").unwrap();
+    assert_eq!(stored.path, run.path());
+    assert_eq!(stored.manifest, manifest());
+    assert_eq!(stored.captures().unwrap(), [sample::capture()]);
+    assert_eq!(stored.results().unwrap(), sample::events());
+}
+
+#[test]
+fn a_cut_last_line_is_left_out_and_a_broken_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    run.capture(&sample::capture()).unwrap();
+    run.evidence.write_all(b"{\"case\":\"cut").unwrap();
+    let stored = open_run(folder.path(), "latest").unwrap();
+    assert_eq!(stored.captures().unwrap().len(), 1);
+    run.evidence.write_all(b"\n").unwrap();
+    assert!(stored.captures().unwrap_err().to_string().contains("line 2"));
+}
+
+#[test]
+fn evidence_of_a_numerical_fault_stays_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    let mut capture = sample::capture();
+    if let Observed::Seen(generation) = &mut capture.runs[0].exchanges[0].generation {
+        generation.tokens[0].top[0].logprob = f32::NAN;
+        generation.tokens[0].top[1].logprob = f32::NEG_INFINITY;
+    }
+    run.capture(&capture).unwrap();
+    assert_eq!(open_run(folder.path(), "latest").unwrap().captures().unwrap().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_read_it_and_it_stays_out_of_version_control() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join(ROOT);
+    let run = RunFolder::create(&root, &manifest(), at(0)).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(run.path()), 0o700);
+    assert_eq!(mode(&folder.path().join(".evalsuite")), 0o700);
+    for file in [MANIFEST, EVIDENCE, RESULTS] {
+        assert_eq!(mode(&run.path().join(file)), 0o600);
+    }
+    assert_eq!(read_text(&folder.path().join(".evalsuite/.gitignore")).unwrap(), "*\n");
+}
+
+#[test]
+fn the_newest_runs_are_kept_and_nothing_else_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("notes")).unwrap();
+    for second in 0..25 {
+        RunFolder::create(folder.path(), &manifest(), at(second)).unwrap();
+    }
+    let runs = runs(folder.path()).unwrap();
+    assert_eq!(runs.len(), KEPT);
+    assert!(runs[0].to_string_lossy().contains("20261201T004805.000Z-"), "{runs:?}");
+    assert!(folder.path().join("notes").is_dir());
+}
+
+#[test]
+fn runs_that_start_at_once_have_folders_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    let two = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    assert_ne!(one.path(), two.path());
+}
+
+#[test]
+fn a_run_is_found_by_name_by_its_beginning_and_by_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    assert!(open_run(root, "latest").unwrap_err().to_string().contains("no run in"));
+    let run = RunFolder::create(root, &manifest(), at(0)).unwrap();
+    RunFolder::create(root, &manifest(), at(7)).unwrap();
+    let name = run.path().file_name().unwrap().to_string_lossy().into_owned();
+    let path = run.path().to_string_lossy().into_owned();
+    for good in [name.as_str(), "20261201T004800", path.as_str()] {
+        assert_eq!(open_run(root, good).unwrap().path, run.path());
+    }
+    assert!(open_run(root, "2026").unwrap_err().to_string().contains("2 runs"));
+    let missing = open_run(root, "nonsense").unwrap_err();
+    assert!(missing.to_string().contains(&name), "{missing}");
+    assert_eq!(missing.exit_code(), 2);
+}
