@@ -6,12 +6,13 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
+use globset::Glob;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::capture::Capture;
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{CaseReport, Event};
 use crate::manifest::Manifest;
 use crate::text;
 
@@ -101,6 +102,40 @@ impl StoredRun {
     /// As [`StoredRun::captures`].
     pub fn results(&self) -> Result<Vec<Event>, Error> {
         read_lines(&self.path.join(RESULTS))
+    }
+}
+
+impl StoredRun {
+    /// What was seen of the one case whose id, whole or behind the slash, is `wanted` or matches it as a glob, and
+    /// what was concluded where the run got that far.
+    ///
+    /// # Errors
+    /// No case matches, or several do; the message names them.
+    pub fn case(&self, wanted: &str) -> Result<(Capture, Option<CaseReport>), Error> {
+        // Only the star is a wildcard here: the brackets of a matrix stand for themselves.
+        let glob = Glob::new(&globset::escape(wanted).replace("[*]", "*"))
+            .map_err(|error| Error::Usage(error.to_string()))?
+            .compile_matcher();
+        let matches = |id: &str| {
+            let short = id.split_once('/').map_or(id, |(_, short)| short);
+            [id, short].iter().any(|name| *name == wanted || glob.is_match(name))
+        };
+        let mut found = self.captures()?;
+        found.retain(|capture| matches(&capture.case));
+        let ids: Vec<&str> = found.iter().map(|capture| capture.case.as_str()).collect();
+        if found.len() != 1 {
+            let run = self.path.display();
+            return Err(Error::Usage(match ids.as_slice() {
+                [] => format!("no case of {run} matches `{wanted}`"),
+                _ => format!("`{wanted}` matches several cases of {run}: {}", ids.join(", ")),
+            }));
+        }
+        let capture = found.remove(0);
+        let report = self.results()?.into_iter().find_map(|event| match event {
+            Event::Case(report) if report.id == capture.case => Some(*report),
+            _ => None,
+        });
+        Ok((capture, report))
     }
 }
 

@@ -1,13 +1,14 @@
 //! From the command line to the library, and from its result to an exit code.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use evalsuite::error::{Error, exit};
 use evalsuite::plan::{Case, Plan, Selection};
-use evalsuite::report::{self, Progress, Reporter, Style, Verbosity};
+use evalsuite::event::Event;
+use evalsuite::report::{self, Progress, Reporter};
 use evalsuite::run::Options;
 use evalsuite::snapshot::{self, Update};
 use evalsuite::{evidence, explain, init, ladder, plan, schema};
@@ -66,17 +67,23 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
         fail_fast: args.fail_fast,
         update,
         hidden_fails: args.hidden == Hidden::Fail,
+        args: std::env::args().skip(1).collect(),
         evidence: (!args.no_evidence).then(|| args.evidence.clone()),
         paths: args.select.paths.clone(),
     };
     let mut reporters = reporters(&args, color)?;
-    let mut progress = Progress::stderr(args.quiet);
+    let terminal = io::stderr().is_terminal();
+    let mut progress = Progress::new(plan.cases.len(), terminal, args.quiet);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| Error::Io { action: "start", path: "the event loop".into(), source })?;
     runtime.block_on(evalsuite::run::run(&plan, &options, &mut |event| {
-        progress.event(event);
+        match event {
+            Event::Case(case) => progress.case(case),
+            Event::Summary(_) => progress.finish(),
+            Event::Run(_) => {}
+        }
         for (path, reporter) in &mut reporters {
             progress.suspend(|| reporter.event(event)).map_err(|source| Error::Io {
                 action: "write",
@@ -92,19 +99,14 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
 #[expect(clippy::disallowed_methods, reason = "CI is part of the command line")]
 fn update_mode(word: &str) -> Result<Update, Error> {
     let ci = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
-    match word {
-        "auto" if ci => Ok(Update::No),
-        _ => Update::parse(word).map_err(Error::Usage),
-    }
+    let update: Update =
+        word.parse().map_err(|error| Error::Usage(format!("`--update`: {error}")))?;
+    Ok(update.resolved(ci))
 }
 
 /// The reporters by the name of what they write to.
 fn reporters(args: &Run, color: Color) -> Result<Vec<(String, Box<dyn Reporter>)>, Error> {
-    let verbosity = match (args.quiet, args.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (_, true) => Verbosity::Verbose,
-        _ => Verbosity::Normal,
-    };
+    let verbosity = i8::from(args.verbose) - i8::from(args.quiet);
     let mut reporters = Vec::new();
     let mut to_stdout = 0;
     for entry in &args.report {
@@ -119,8 +121,8 @@ fn reporters(args: &Run, color: Color) -> Result<Vec<(String, Box<dyn Reporter>)
                 (Box::new(io::stdout()), "standard output".to_owned())
             }
         };
-        let style = Style { color: path.is_none() && color.enabled(&io::stdout()), verbosity };
-        reporters.push((place, report::open(name, sink, style).map_err(Error::Usage)?));
+        let options = report::Options { color: path.is_none() && color.enabled(&io::stdout()), verbosity };
+        reporters.push((place, report::open(name, sink, options)?));
     }
     if to_stdout > 1 {
         let message = "only one report can go to standard output; give the others a path, as in `--report json=out.jsonl`";
@@ -128,9 +130,8 @@ fn reporters(args: &Run, color: Color) -> Result<Vec<(String, Box<dyn Reporter>)
     }
     let human = args.report.iter().any(|entry| entry.split('=').next() == Some("human"));
     if to_stdout == 0 && !human {
-        let style = Style { color: color.enabled(&io::stdout()), verbosity };
-        let reporter =
-            report::open("human", Box::new(io::stdout()), style).map_err(Error::Usage)?;
+        let options = report::Options { color: color.enabled(&io::stdout()), verbosity };
+        let reporter = report::open("human", Box::new(io::stdout()), options)?;
         reporters.push(("standard output".to_owned(), reporter));
     }
     Ok(reporters)
@@ -224,21 +225,20 @@ fn snapshots(args: Snapshots, color: Color, out: &mut dyn Write) -> Result<u8, E
         SnapshotAction::Accept(select) => (select, "accepted"),
         SnapshotAction::Reject(select) => (select, "rejected"),
     };
-    let pending = snapshot::pending(&select.dir, &select.globs)?;
+    let pending = snapshot::list(&select.dir, &select.globs)?;
     if pending.is_empty() {
         writeln!(out, "no pending snapshots in {}", select.dir.display()).map_err(stdout)?;
         return Ok(exit::OK);
     }
+    match args.action {
+        SnapshotAction::List(_) => {}
+        SnapshotAction::Accept(_) => snapshot::accept(&pending)?,
+        SnapshotAction::Reject(_) => snapshot::reject(&pending)?,
+    }
     for entry in &pending {
-        match args.action {
-            SnapshotAction::List(_) => {
-                let diff = entry.diff(color.enabled(&io::stdout()))?;
-                writeln!(out, "{}\n{diff}", entry.path.display()).map_err(stdout)?;
-            }
-            SnapshotAction::Accept(_) => entry.accept()?,
-            SnapshotAction::Reject(_) => entry.reject()?,
-        }
-        if !matches!(args.action, SnapshotAction::List(_)) {
+        if matches!(args.action, SnapshotAction::List(_)) {
+            writeln!(out, "{}", entry.diff(color.enabled(&io::stdout()))?).map_err(stdout)?;
+        } else {
             writeln!(out, "{verb} {}", entry.path.display()).map_err(stdout)?;
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use similar::{ChangeTag, TextDiff};
 use walkdir::WalkDir;
 
 use super::file;
@@ -44,6 +45,36 @@ pub fn list(root: &Path, patterns: &[String]) -> Result<Vec<Pending>, Error> {
         }
     }
     Ok(pending)
+}
+
+impl Pending {
+    /// The difference from the accepted one as a unified diff; the whole text of a new one.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn diff(&self, color: bool) -> Result<String, Error> {
+        let body = |path: &Path| Ok(file::read(path)?.map_or_else(String::new, |file| file.body));
+        let (before, after) = (body(&self.accepted)?, body(&self.path)?);
+        let (before, after) = (format!("{before}\n"), format!("{after}\n"));
+        let diff = TextDiff::from_lines(&before, &after);
+        let mut text = format!("{}\n", self.path.display());
+        for hunk in diff.unified_diff().context_radius(2).iter_hunks() {
+            text.push_str(&format!("{}\n", hunk.header()));
+            for change in hunk.iter_changes() {
+                let (sign, paint) = match change.tag() {
+                    ChangeTag::Delete => ('-', "\x1b[31m"),
+                    ChangeTag::Insert => ('+', "\x1b[32m"),
+                    ChangeTag::Equal => (' ', ""),
+                };
+                let line = change.value().trim_end_matches('\n');
+                text.push_str(&match color && !paint.is_empty() {
+                    true => format!("{paint}{sign}{line}\x1b[0m\n"),
+                    false => format!("{sign}{line}\n"),
+                });
+            }
+        }
+        Ok(text)
+    }
 }
 
 /// Makes pending snapshots the accepted ones.
