@@ -9,8 +9,9 @@ use super::files::{discover, show};
 use super::fixture::Fixtures;
 use super::select::{Selection, Selector};
 use super::session::{Session, SpecFile};
+use super::settings::{Zone, check_stop_strings};
 use super::targets::{self, is_plain};
-use super::{Plan, Target, score, settings};
+use super::{Plan, Target, score};
 use crate::diagnostic::{Diagnostic, choices};
 use crate::error::Error;
 use crate::finding::Location;
@@ -83,7 +84,7 @@ fn load(path: &Path, session: &mut Session) -> Option<SpecFile> {
 }
 
 fn check_file(file: &SpecFile, session: &mut Session) {
-    settings::check_stop_strings(file, 0, false, session);
+    check_stop_strings(file, 0, Zone::Elsewhere, session);
     if !is_plain(&file.topic) {
         let message = format!("the file's name {:?} cannot be part of an id", file.topic);
         let problem = Diagnostic::file(&file.tree.file, message);

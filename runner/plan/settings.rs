@@ -60,41 +60,53 @@ pub(super) fn check_together(
     }
 }
 
+/// What a node of a spec belongs to.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Zone {
+    /// Texts that are nobody's stop string, such as tool results.
+    Elsewhere,
+    /// Settings or an expectation.
+    Pinned,
+    /// The stop strings of one of them.
+    Stop,
+}
+
+impl Zone {
+    fn below(self, key: &str) -> Zone {
+        match (self, key) {
+            (Zone::Elsewhere, "settings" | "expect") => Zone::Pinned,
+            (Zone::Pinned, "stop" | "stop_string" | "stop_strings") => Zone::Stop,
+            (zone, _) => zone,
+        }
+    }
+}
+
 /// Reports stop strings with a backslash before a letter, which YAML keeps as two characters unless the text is
 /// in double quotes.
-pub(super) fn check_stop_strings(
-    file: &SpecFile,
-    node: NodeId,
-    inside: bool,
-    session: &mut Session,
-) {
+pub(super) fn check_stop_strings(file: &SpecFile, node: NodeId, zone: Zone, session: &mut Session) {
     match file.tree.data(node) {
         Data::Map(entries) => {
             for (key, value) in entries {
-                let named = file.tree.text(*key).is_some_and(|key| STOPS.contains(&key));
-                check_stop_strings(file, *value, inside || named, session);
+                let below = zone.below(file.tree.text(*key).unwrap_or_default());
+                check_stop_strings(file, *value, below, session);
             }
         }
         Data::List(items) => {
             for item in items {
-                check_stop_strings(file, *item, inside, session);
+                check_stop_strings(file, *item, zone, session);
             }
         }
-        Data::Text(text) if inside && !file.tree.is_double_quoted(node) => {
-            let escapes = ["\\n", "\\t", "\\r"];
-            if let Some(escape) = escapes.iter().find(|escape| text.contains(**escape)) {
-                let message = format!(
-                    "this stop string holds a backslash and a letter, `{escape}`, not a control character"
-                );
-                let double = text.replace('"', "\\\"");
-                let help =
-                    format!("use double quotes: \"{double}\" (a real backslash is \"\\\\\")");
-                session.report(file.at(node), message, help);
-            }
+        Data::Text(text) if zone == Zone::Stop && !file.tree.is_double_quoted(node) => {
+            let Some(escape) = ["\\n", "\\t", "\\r"].into_iter().find(|e| text.contains(e)) else {
+                return;
+            };
+            let message = format!(
+                "this stop string holds a backslash and a letter, `{escape}`, not a control character"
+            );
+            let double = text.replace('"', "\\\"");
+            let help = format!("use double quotes: \"{double}\" (a real backslash is \"\\\\\")");
+            session.report(file.at(node), message, help);
         }
         _ => {}
     }
 }
-
-/// Keys whose texts are stop strings, in settings and in assertions.
-const STOPS: &[&str] = &["stop", "stop_string", "stop_strings"];

@@ -281,3 +281,49 @@ fn problems_of_all_files_come_in_order_and_once() {
     ];
     assert_eq!(refused(spec), expected);
 }
+
+#[test]
+fn only_stop_strings_are_checked_for_backslashes() {
+    let tool = "branch: tool_call\ntools: [{ name: f }]\nsettings: { stop: [\"\\\\n\", \"\\n\"] }\nexpect: [{ finish_reason: stop }]\ncases:\n  - id: one\n    turns:\n      - user: 'a\\n'\n      - tool: { name: f, content: { stop: 'x\\n' } }\n";
+    let plan = planned(tool);
+    assert_eq!(
+        plan.cases[0].settings.stop.as_deref(),
+        Some(&["\\n".to_owned(), "\n".to_owned()][..])
+    );
+    assert_eq!(
+        refused(&tool.replace("\"\\\\n\"", "'\\n'")),
+        ["this stop string holds a backslash and a letter, `\\n`, not a control character"]
+    );
+}
+
+#[test]
+fn streaming_specs_stream_unless_they_say_otherwise() {
+    let stream =
+        |head: &str| planned(&format!("{head}{}", ONE.split_once('\n').unwrap().1)).cases[0].stream;
+    assert!(stream("branch: streaming\n"));
+    assert!(!stream("branch: streaming\nstream: false\n"));
+    assert!(!stream("branch: stopping\n"));
+}
+
+#[test]
+fn the_folder_of_the_snapshots_can_be_named() {
+    let targets = "snapshots: ../kept\ntargets: { a: { candle: { model: ../model } } }\n";
+    let folder = project(&[("specs/topic.yaml", ONE), ("specs/targets.yaml", targets)]);
+    let plan = plan(&select(&folder)).unwrap();
+    let stem = &plan.cases[0].snapshot_stem;
+    assert!(stem.ends_with("kept/stopping/topic.one"), "{}", stem.display());
+    assert_eq!(plan.cases[0].target, "a");
+}
+
+#[test]
+fn the_nearest_targets_count() {
+    let near = "targets: { near: { candle: { model: ../../model } } }\n";
+    let folder = project(&[
+        ("specs/topic.yaml", ONE),
+        ("specs/deep/other.yaml", ONE),
+        ("specs/deep/targets.yaml", near),
+    ]);
+    let plan = plan(&select(&folder)).unwrap();
+    let targets: Vec<&str> = plan.cases.iter().map(|case| case.target.as_str()).collect();
+    assert_eq!(targets, ["near", "a"]);
+}

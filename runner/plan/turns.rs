@@ -187,6 +187,9 @@ fn read(
     }
     let count =
         sentences.or(typed.sentences.as_ref().map(|count| count.value)).unwrap_or(lines.len());
+    if count == 0 {
+        session.report(at, "a document of 0 sentences is empty", "write `sentences: 1` or more");
+    }
     let depth = typed.depth.as_ref().map_or(0.5, |depth| depth.value);
     let insert = typed.insert.as_ref().map(|insert| insert.value.as_str());
     let document = document::compose(&lines, count, insert, depth);

@@ -90,6 +90,19 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Where a text may stand among other things, a bare number is probably a text without its quotes.
+    fn offer_quotes(&self, refused: Refused) -> Refused {
+        let is_text = matches!(self.tree.data(self.node), Data::Text(_));
+        match self.tree.bare(self.node) {
+            Some(bare)
+                if !is_text && refused.help.is_none() && refused.message.contains("a text") =>
+            {
+                refused.help(format!("quote it: \"{bare}\""))
+            }
+            _ => refused,
+        }
+    }
+
     fn plain<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         self.any(visitor).map_err(|e| e.at(self.node))
     }
@@ -124,7 +137,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         self.check_ambiguous();
-        self.plain(visitor)
+        self.plain(visitor).map_err(|refused| self.offer_quotes(refused))
     }
 
     plain! {
