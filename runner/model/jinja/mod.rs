@@ -1,8 +1,8 @@
 //! The template engine made to behave as the Jinja2 environment of transformers.
 //!
-//! What still differs, none of it met in published chat templates so far: a loop over `None` is empty
-//! instead of an error; an unread `selectattr` counts as false when it is empty; `dict.keys()` and
-//! `range()` print as lists; `%` formats only after a text literal; macros take no `varargs`.
+//! What still differs: a loop over `None` is empty instead of an error; an unread `selectattr` counts
+//! as false when it is empty; `dict.keys()` and `range()` print as lists; `%` formats only after a text
+//! literal; macros take no `varargs`; filters for web pages (`urlencode`, `striptags` …) are missing.
 
 mod filters;
 mod json;
