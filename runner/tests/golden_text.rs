@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite::model::{Clock, ModelDir, template};
+use evalsuite::parse::Family;
 use evalsuite::request::{Message, Request, Role, Settings, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -99,6 +100,15 @@ fn conversations_render_and_encode_as_in_transformers() {
         }
     }
     assert_none(&differences, cases.len());
+}
+
+#[test]
+fn the_fixture_template_teaches_hermes_calls() {
+    let model = tiny_chat();
+    let template = model.templates.select(true).unwrap();
+    assert_eq!(Family::detect(&template.source).tool_format(), Some("hermes"));
+    assert_eq!(model.eos.effective().len(), 2);
+    assert_eq!(model.weights().unwrap().len(), 1);
 }
 
 fn request(case: &Value) -> Request {

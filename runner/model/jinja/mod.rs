@@ -1,10 +1,17 @@
 //! The template engine made to behave as the Jinja2 environment of transformers.
+//!
+//! What still differs: a loop over `None` is empty instead of an error; an unread `selectattr` counts
+//! as false when it is empty; `dict.keys()` and `range()` print as lists; `%` formats only after a text
+//! literal; macros take no `varargs`; filters for web pages (`urlencode`, `striptags` …) are missing.
 
 mod filters;
 mod json;
 mod methods;
 pub(super) mod python;
 mod source;
+
+#[cfg(test)]
+mod tests;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde, ValueKind};
