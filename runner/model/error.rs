@@ -23,8 +23,8 @@ pub enum ModelError {
         /// Why not.
         source: std::io::Error,
     },
-    /// A file is not JSON.
-    #[error("{}:{line}:{column}: not valid JSON: {message}", path.display())]
+    /// A file is not JSON, or not of the shape that is read.
+    #[error("{}:{line}:{column}: {message}", path.display())]
     Json {
         /// The file.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum ModelError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What the parser met.
+        /// What the parser met and what to do.
         message: String,
     },
     /// A file was read, but what it says cannot be used.

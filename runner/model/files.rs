@@ -51,17 +51,22 @@ pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ModelE
 pub(super) fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, ModelError> {
     refuse_lfs_pointer(path, bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    serde_json::from_slice(bytes).map_err(|error| {
-        let mut message = error.to_string();
-        if let Some(cut) = message.rfind(" at line ") {
-            message.truncate(cut);
-        }
-        if error.is_eof() {
-            message.push_str("; the file is cut off: download it again");
-        }
-        let path = path.to_owned();
-        ModelError::Json { path, line: error.line(), column: error.column(), message }
-    })
+    serde_json::from_slice(bytes).map_err(|error| json_error(path, &error))
+}
+
+fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
+    let text = error.to_string();
+    let met = text.rfind(" at line ").map_or(text.as_str(), |cut| &text[..cut]);
+    let message = if error.is_data() {
+        format!("{met}; download the file again")
+    } else if error.is_eof() {
+        format!("not valid JSON: {met}; the file is cut off: download it again")
+    } else {
+        format!("not valid JSON: {met}")
+    };
+    // The parser gives column 0 for an empty text and for a value as a whole.
+    let (line, column) = (error.line().max(1), error.column().max(1));
+    ModelError::Json { path: path.to_owned(), line, column, message }
 }
 
 /// Refuses the small text that Git leaves in place of a large file that was not fetched.

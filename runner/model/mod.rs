@@ -16,6 +16,9 @@ mod templates;
 pub mod tokenizer;
 mod weights;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};

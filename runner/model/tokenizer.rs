@@ -173,19 +173,28 @@ fn add_configured(
     Ok(())
 }
 
-/// `added_tokens_decoder` of transformers 4: an object from the id to the token.
+/// The tokens that the configuration declares, with their ids: `added_tokens_decoder`, an object from
+/// the id to the token, or `added_tokens`, a list.
 fn declared(config: &Map<String, Value>) -> Vec<(u32, AddedToken)> {
-    let entries = config.get("added_tokens_decoder").and_then(Value::as_object);
-    let read = |(id, entry): (&String, &Value)| {
-        let flag = |name: &str| entry.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let token = AddedToken::from(entry.get("content")?.as_str()?, flag("special"))
-            .single_word(flag("single_word"))
-            .lstrip(flag("lstrip"))
-            .rstrip(flag("rstrip"))
-            .normalized(flag("normalized"));
-        Some((id.parse().ok()?, token))
-    };
-    entries.into_iter().flatten().filter_map(read).collect()
+    let decoder = config.get("added_tokens_decoder").and_then(Value::as_object);
+    let by_id =
+        decoder.into_iter().flatten().filter_map(|(id, entry)| Some((id.parse().ok()?, entry)));
+    let list = config.get("added_tokens").and_then(Value::as_array);
+    let listed = list
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some((u32::try_from(entry.get("id")?.as_u64()?).ok()?, entry)));
+    by_id.chain(listed).filter_map(|(id, entry)| Some((id, added_token(entry)?))).collect()
+}
+
+fn added_token(entry: &Value) -> Option<AddedToken> {
+    let flag = |name: &str| entry.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let token = AddedToken::from(entry.get("content")?.as_str()?, flag("special"))
+        .single_word(flag("single_word"))
+        .lstrip(flag("lstrip"))
+        .rstrip(flag("rstrip"))
+        .normalized(flag("normalized"));
+    Some(token)
 }
 
 #[cfg(test)]
@@ -261,10 +270,11 @@ mod tests {
     fn configured_tokens_are_added() {
         let config = json!({
             "added_tokens_decoder": {"7": {"content": "<tool>", "special": false, "normalized": false}},
+            "added_tokens": [{"id": 8, "content": "<x>", "special": true}],
             "eos_token": "b",
         });
         let tokenizer = read(&byte_level(), &config).unwrap();
-        assert_eq!(tokenizer.encode("a<tool>").unwrap(), [0, 7]);
+        assert_eq!(tokenizer.encode("a<tool><x>").unwrap(), [0, 7, 8]);
         assert!(tokenizer.is_added(7) && !tokenizer.is_special(7));
         assert!(tokenizer.is_special(1), "a named token of the vocabulary becomes special");
     }

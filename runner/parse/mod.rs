@@ -2,7 +2,7 @@
 //!
 //! The policy is strict: only what follows the family's format to the letter is a call, and whatever
 //! is not a call or reasoning stays visible as content. To read another format, add one file and one
-//! line in [`FORMATS`].
+//! line in `FORMATS`.
 
 mod family;
 mod hermes;

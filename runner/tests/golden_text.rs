@@ -1,8 +1,11 @@
 //! Rendering and encoding against what transformers itself made of the same inputs.
 
+#![cfg(test)]
+
 use std::path::{Path, PathBuf};
 
 use evalsuite::model::{Clock, ModelDir, template};
+use evalsuite::parse::Family;
 use evalsuite::request::{Message, Request, Role, Settings, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -11,8 +14,8 @@ fn fixtures() -> PathBuf {
 }
 
 fn golden(name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(fixtures().join("golden").join(name)).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let file = std::fs::File::open(fixtures().join("golden").join(name)).unwrap();
+    serde_json::from_reader(std::io::BufReader::new(file)).unwrap()
 }
 
 fn tiny_chat() -> ModelDir {
@@ -97,6 +100,15 @@ fn conversations_render_and_encode_as_in_transformers() {
         }
     }
     assert_none(&differences, cases.len());
+}
+
+#[test]
+fn the_fixture_template_teaches_hermes_calls() {
+    let model = tiny_chat();
+    let template = model.templates.select(true).unwrap();
+    assert_eq!(Family::detect(&template.source).tool_format(), Some("hermes"));
+    assert_eq!(model.eos.effective().len(), 2);
+    assert_eq!(model.weights().unwrap().len(), 1);
 }
 
 fn request(case: &Value) -> Request {

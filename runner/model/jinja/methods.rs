@@ -32,7 +32,8 @@ fn of_text(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Err
             Some((before, after)) => triple(before, part, after),
             None => triple("", "", text),
         }),
-        "index" => one_checked(args, |part| find(text, part)),
+        "index" => one(args, |part| text.find(part)).and_then(|at| index(text, at)),
+        "rindex" => one(args, |part| text.rfind(part)).and_then(|at| index(text, at)),
         "rsplit" => rsplit(text, args),
         "splitlines" => splitlines(text, args),
         "capitalize" => from_args::<()>(args).map(|()| capitalize(text).into()),
@@ -42,28 +43,21 @@ fn of_text(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Err
     })
 }
 
-fn one(args: &[Value], answer: impl FnOnce(&str) -> Value) -> Result<Value, Error> {
+fn one<T>(args: &[Value], answer: impl FnOnce(&str) -> T) -> Result<T, Error> {
     let (part,): (&str,) = from_args(args)?;
     Ok(answer(part))
-}
-
-fn one_checked(
-    args: &[Value],
-    answer: impl FnOnce(&str) -> Result<Value, Error>,
-) -> Result<Value, Error> {
-    let (part,): (&str,) = from_args(args)?;
-    answer(part)
 }
 
 fn triple(before: &str, separator: &str, after: &str) -> Value {
     Value::from(Tuple::from([before, separator, after].map(Value::from)))
 }
 
-fn find(text: &str, part: &str) -> Result<Value, Error> {
-    match text.split_once(part) {
-        Some((before, _)) => Ok(Value::from(before.chars().count())),
-        None => Err(Error::new(ErrorKind::InvalidOperation, "substring not found")),
-    }
+/// The character at which the byte `at` stands.
+fn index(text: &str, at: Option<usize>) -> Result<Value, Error> {
+    let before = at.and_then(|at| text.get(..at));
+    before
+        .map(|before| Value::from(before.chars().count()))
+        .ok_or_else(|| Error::new(ErrorKind::InvalidOperation, "substring not found"))
 }
 
 fn strip(text: &str, args: &[Value], start: bool, end: bool) -> Result<Value, Error> {

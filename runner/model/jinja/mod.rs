@@ -1,4 +1,8 @@
 //! The template engine made to behave as the Jinja2 environment of transformers.
+//!
+//! What still differs: a loop over `None` is empty instead of an error; an unread `selectattr` counts
+//! as false when it is empty; `dict.keys()` and `range()` print as lists; `%` formats only after a text
+//! literal; macros take no `varargs`; filters for web pages (`urlencode`, `striptags` …) are missing.
 
 mod filters;
 mod json;
@@ -6,8 +10,11 @@ mod methods;
 pub(super) mod python;
 mod source;
 
+#[cfg(test)]
+mod tests;
+
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Serde, ValueKind};
+use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Value};
 
 use super::clock::Clock;
@@ -25,6 +32,8 @@ pub(super) fn environment() -> Environment<'static> {
     environment
         .set_formatter(|out, _, value| out.write_str(&python::str(value)).map_err(Error::from));
     environment.add_function("raise_exception", raise_exception);
+    environment.add_function("dict", dict);
+    environment.add_test("callable", |value: &Value| value.kind() == ValueKind::Plain);
     environment.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
     environment.add_test("sequence", is_sequence);
     environment.add_test("number", |value: &Value| {
@@ -52,6 +61,24 @@ pub(super) fn message(error: &Error) -> String {
 
 fn raise_exception(message: &Value) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, python::str(message)))
+}
+
+/// Python's `dict`: a mapping or a sequence of pairs, then further entries by name.
+fn dict(base: Option<Value>, named: Kwargs) -> Result<Value, Error> {
+    let mut entries: Vec<(Value, Value)> = Vec::new();
+    if let Some(base) = base {
+        let is_map = base.kind() == ValueKind::Map;
+        for item in base.try_iter()? {
+            entries.push(match is_map {
+                true => (item.clone(), base.get_item(&item)?),
+                false => (item.get_item_by_index(0)?, item.get_item_by_index(1)?),
+            });
+        }
+    }
+    for name in named.args() {
+        entries.push((Value::from(name), named.peek::<Value>(name)?));
+    }
+    Ok(Value::from_pairs(entries))
 }
 
 /// Jinja2 asks for a length and an index, which texts and mappings have, too.
