@@ -117,7 +117,7 @@ fn serve(files: &ModelDir, model: &Model, asks: &mpsc::Receiver<Ask>) {
 fn answer(files: &ModelDir, model: &Model, ask: &Ask) -> Result<Exchange, BackendError> {
     let request = &ask.request;
     // The wait in the queue is not the model's, so the clock of the timeout starts here.
-    let deadline = request.timeout.map(|timeout| now() + timeout);
+    let deadline = request.timeout.and_then(|timeout| now().checked_add(timeout));
     let interrupt = || {
         if ask.cancelled.load(Ordering::Relaxed) {
             return Some(Abort::Cancelled);

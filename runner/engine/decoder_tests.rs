@@ -32,6 +32,28 @@ fn families() -> Vec<Value> {
     ]
 }
 
+/// Logits that transformers 5.19 on torch gives for the same files: the first four at position 199, and the
+/// log-sum-exp there and at position 20.
+const REFERENCE: [[f32; 6]; 5] = [
+    [0.62471, 0.31893, 0.2559, 1.17339, 4.0589, 3.93281],
+    [0.58644, -0.79117, 0.77042, 0.17507, 4.18705, 4.1219],
+    [0.75076, -0.47655, 0.14243, -1.03649, 4.06416, 4.11532],
+    [-2.01825, 0.95549, -0.42278, -0.91978, 4.21462, 4.05261],
+    [0.53219, -0.95782, 0.85757, 0.55421, 4.20328, 4.13661],
+];
+
+#[test]
+fn every_family_agrees_with_the_reference_runtime() {
+    for (config, reference) in families().iter().zip(REFERENCE) {
+        let logits = testing::model(config, DType::F32).all_logits(&ids(200)).unwrap();
+        let log_sum = |row: &[f32]| row.iter().map(|logit| logit.exp()).sum::<f32>().ln();
+        let mut found = logits[199][..4].to_vec();
+        found.extend([log_sum(&logits[199]), log_sum(&logits[20])]);
+        let distance = furthest(&found, &reference);
+        assert!(distance < 1e-4, "{distance}: {found:?} against {reference:?} of {config}");
+    }
+}
+
 #[test]
 fn all_positions_at_once_equal_one_after_the_other() {
     for config in families() {

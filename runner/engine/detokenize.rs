@@ -1,5 +1,8 @@
 //! Text from ids as they come, never half a character.
 
+/// A character has at most four bytes, and a token with text at least one.
+const CHARACTER: usize = 4;
+
 /// Turns ids into text piece by piece; the pieces joined are the decoding of all ids.
 ///
 /// Decoders may treat the first id in a special way and may need several ids for one character, so a piece is
@@ -25,23 +28,44 @@ impl<'a> Detokenizer<'a> {
         let all = (self.decode)(&self.ids[self.from..]);
         // A replacement character at the end may be the first bytes of a character yet to come.
         if all.ends_with('\u{fffd}') {
+            return self.take_settled(&all);
+        }
+        self.take(&all, self.ids.len())
+    }
+
+    /// In a long run of broken bytes, gives what further ids cannot change, or each id would cost a decoding
+    /// of the whole run.
+    fn take_settled(&mut self, all: &str) -> String {
+        let cut = self.ids.len().saturating_sub(CHARACTER);
+        if cut < self.given + CHARACTER {
             return String::new();
         }
-        self.take(&all)
+        let settled = (self.decode)(&self.ids[self.from..cut]);
+        let rest = (self.decode)(&self.ids[cut..]);
+        // Both halves decoded alone give the whole only if no character lies across the cut.
+        if all.strip_prefix(settled.as_str()) != Some(rest.as_str()) {
+            return String::new();
+        }
+        self.take(&settled, cut)
     }
 
     /// Gives what was held back, with replacement characters for bytes that never became a character.
     pub fn finish(&mut self) -> String {
         let all = (self.decode)(&self.ids[self.from..]);
-        self.take(&all)
+        self.take(&all, self.ids.len())
     }
 
-    fn take(&mut self, all: &str) -> String {
+    /// Gives what `all`, the decoding up to `end`, has beyond what was given.
+    fn take(&mut self, all: &str, end: usize) -> String {
         let before = (self.decode)(&self.ids[self.from..self.given]);
-        let new = all.strip_prefix(before.as_str()).unwrap_or_default().to_owned();
+        let new = match all.strip_prefix(before.as_str()) {
+            Some(new) => new.to_owned(),
+            // Byte-fallback decoders take back a character when broken bytes follow it.
+            None => (self.decode)(&self.ids[self.given..end]),
+        };
         if !new.is_empty() {
             self.from = self.given;
-            self.given = self.ids.len();
+            self.given = end;
         }
         new
     }
@@ -49,6 +73,8 @@ impl<'a> Detokenizer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     fn bytes(ids: &[u32]) -> String {
@@ -75,6 +101,43 @@ mod tests {
         let (given, rest) = pieces(&bytes, &[0xE2, 0x82, 0x41, 0xF0]);
         assert_eq!(given.concat(), "\u{fffd}A");
         assert_eq!(rest, "\u{fffd}");
+    }
+
+    #[test]
+    fn a_long_run_of_broken_bytes_is_given_in_time_and_no_character_is_lost() {
+        let mut ids: Vec<u32> = vec![0xFF; 50];
+        ids.extend("€😀".bytes().map(u32::from));
+        ids.extend([0x80; 30]);
+        for end in 1..ids.len() {
+            let longest = Cell::new(0);
+            let decode = |ids: &[u32]| {
+                longest.set(longest.get().max(ids.len()));
+                bytes(ids)
+            };
+            let (given, rest) = pieces(&decode, &ids[..end]);
+            assert_eq!(given.concat() + &rest, bytes(&ids[..end]));
+            assert!(longest.get() <= 20, "{}", longest.get());
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_takes_a_character_back_loses_no_text() {
+        // As byte-fallback does: a run of bytes is a text as a whole or not at all.
+        let decode = |ids: &[u32]| {
+            let bytes: Vec<u8> = ids.iter().map(|id| *id as u8).collect();
+            let runs = bytes.chunk_by(|a, b| a.is_ascii() == b.is_ascii());
+            runs.map(|run| match str::from_utf8(run) {
+                Ok(text) => text.to_owned(),
+                Err(_) => "\u{fffd}".repeat(run.len()),
+            })
+            .collect()
+        };
+        let ids: Vec<u32> = b"a\xC3\xA9\xFFbc".iter().map(|byte| u32::from(*byte)).collect();
+        let (given, rest) = pieces(&decode, &ids);
+        assert_eq!(
+            (given, rest),
+            (["a", "", "é", "", "\u{fffd}b", "c"].map(str::to_owned).to_vec(), String::new())
+        );
     }
 
     #[test]
