@@ -21,6 +21,10 @@ pub struct Incremental {
     held: String,
     /// Spaces before `held` that are dropped when a call follows.
     spaces: String,
+    /// Line breaks of the reasoning that are dropped when it ends there.
+    breaks: usize,
+    /// Whether a think block was closed.
+    thought: bool,
     piece: Piece,
     content: String,
     reasoning: String,
@@ -67,6 +71,8 @@ impl Incremental {
             pending: VecDeque::new(),
             held: String::new(),
             spaces: String::new(),
+            breaks: 0,
+            thought: false,
             piece: Piece::default(),
             content: String::new(),
             reasoning: String::new(),
@@ -141,6 +147,7 @@ impl Incremental {
         self.held.push(character);
         if self.held == END_THINK {
             self.held.clear();
+            self.thought = true;
             self.state = State::Content;
             return;
         }
@@ -197,20 +204,37 @@ impl Incremental {
         }
     }
 
+    /// Gives out `text` as reasoning. Line breaks at its two ends belong to the tags, as templates write them.
     fn reason(&mut self, text: &str) {
-        self.piece.reasoning.push_str(text);
-        self.reasoning.push_str(text);
+        for character in text.chars() {
+            if character == '\n' {
+                self.breaks += 1;
+                continue;
+            }
+            let breaks = std::mem::take(&mut self.breaks);
+            if !self.reasoning.is_empty() {
+                let breaks = "\n".repeat(breaks);
+                self.piece.reasoning.push_str(&breaks);
+                self.reasoning.push_str(&breaks);
+            }
+            self.piece.reasoning.push(character);
+            self.reasoning.push(character);
+        }
     }
 
-    /// Gives out `text` as content after the spaces before it; spaces that only follow a call are dropped.
+    /// Gives out `text` as content after the spaces before it; spaces that only follow a call, and line breaks that
+    /// only follow reasoning, are dropped.
     fn say(&mut self, text: &str) {
-        let spaces = std::mem::take(&mut self.spaces);
-        if self.calls.is_empty() || !self.content.is_empty() {
-            self.piece.content.push_str(&spaces);
-            self.content.push_str(&spaces);
+        let mut spaces = std::mem::take(&mut self.spaces);
+        if !self.calls.is_empty() && self.content.is_empty() {
+            spaces.clear();
         }
-        self.piece.content.push_str(text);
-        self.content.push_str(text);
+        let mut text = spaces + text;
+        if self.thought && self.content.is_empty() {
+            text = text.trim_start_matches('\n').to_owned();
+        }
+        self.piece.content.push_str(&text);
+        self.content.push_str(&text);
     }
 
     fn say_open(&mut self) {

@@ -25,7 +25,7 @@ const FORMATS: [&ToolFormat; 1] = [&hermes::FORMAT];
 pub struct Parsed {
     /// The answer's text; `None` when it is empty beside calls or reasoning.
     pub content: Option<String>,
-    /// What stood in the think block, delimiters removed and nothing trimmed; `None` when empty.
+    /// What stood in the think block, without the line breaks at its two ends; `None` when empty.
     pub reasoning: Option<String>,
     /// The calls, in order, with ids `call_0`, `call_1` …
     pub tool_calls: Vec<ToolCall>,

@@ -165,7 +165,7 @@ fn reasoning_is_set_apart() {
     let called = format!("\nI must ask.\n</think>\n\n{CALL}");
     let quoted = format!("<think>{CALL}</think>ok");
     let rows: &[Row<'_>] = &[
-        ("\nHm.\n</think>\n\n17", Some("\n\n17"), Some("\nHm.\n"), &[], false),
+        ("\nHm.\n\nYes.\n</think>\n\n17\n", Some("17\n"), Some("Hm.\n\nYes."), &[], false),
         (
             "a </thin </think>Write </think> to close.",
             Some("Write </think> to close."),
@@ -173,7 +173,7 @@ fn reasoning_is_set_apart() {
             &[],
             false,
         ),
-        (&called, None, Some("\nI must ask.\n"), &["f {\"a\": 1}"], false),
+        (&called, None, Some("I must ask."), &["f {\"a\": 1}"], false),
         ("cut <tool_call> </thi", None, Some("cut <tool_call> </thi"), &[], false),
         ("<think>again</think>b", Some("b"), Some("again"), &[], false),
         ("</think>b", Some("b"), None, &[], false),
@@ -183,7 +183,7 @@ fn reasoning_is_set_apart() {
         qwen3(),
         "<|im_start|>assistant\n",
         &[
-            ("\n<think>\nHm.</think>b", Some("b"), Some("\nHm."), &[], false),
+            ("\n<think>\nHm.</think>b", Some("b"), Some("Hm."), &[], false),
             (&quoted, Some("ok"), Some(&quoted[7..quoted.len() - 10]), &[], false),
             ("17</think>", Some("17</think>"), None, &[], false),
             ("<thin", Some("<thin"), None, &[], false),
