@@ -3,7 +3,9 @@
 //! To add one: a new file, a `mod` line and a line in [`ALL`]; the command line, its help and the README table
 //! follow.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use crate::error::Error;
 use crate::event::Event;
@@ -13,10 +15,12 @@ mod github;
 mod human;
 mod json;
 mod junit;
+mod print;
 mod progress;
 #[cfg(test)]
 pub(crate) mod sample;
 
+pub use print::{note, print};
 pub use progress::Progress;
 #[cfg(test)]
 use sample::written;
@@ -81,6 +85,30 @@ pub fn open(name: &str, sink: Sink, options: Options) -> Result<Box<dyn Reporter
     Ok((info.open)(sink, options))
 }
 
+/// The report that `--report NAME[=PATH]` asks for: into the file, which is emptied now, or to stdout. A file has
+/// no colours.
+///
+/// # Errors
+/// There is no report of that name, or the file cannot be written.
+pub fn open_at(argument: &str, options: Options) -> Result<Box<dyn Reporter>, Error> {
+    let Some((name, path)) = argument.split_once('=') else {
+        return open(argument, Box::new(BufWriter::new(io::stdout())), options);
+    };
+    // The name first: a typing error must not empty a file.
+    open(name, Box::new(io::sink()), options)?;
+    let file = create(Path::new(path)).map_err(|error| {
+        Error::Usage(format!("the report `{name}` cannot be written to {path}: {error}"))
+    })?;
+    open(name, Box::new(BufWriter::new(file)), Options { color: false, ..options })
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    File::create(path)
+}
+
 /// A full id without its branch: `weather.oslo` of `tool_call/weather.oslo`.
 fn short_id<'a>(id: &'a str, branch: &str) -> &'a str {
     id.strip_prefix(branch).and_then(|rest| rest.strip_prefix('/')).unwrap_or(id)
@@ -98,6 +126,23 @@ mod tests {
             "`junti` is no report; there are human, junit, json, checklist, github"
         );
         assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn a_report_goes_to_the_file_that_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/out.jsonl");
+        let mut reporter =
+            open_at(&format!("json={}", path.display()), Options::default()).unwrap();
+        reporter.event(&Event::Run(sample::started())).unwrap();
+        assert!(std::fs::metadata(&path).unwrap().len() > 100);
+        let wrong = open_at(&format!("jsno={}", path.display()), Options::default());
+        assert!(wrong.is_err());
+        assert!(std::fs::metadata(&path).unwrap().len() > 100, "a wrong name empties no file");
+        let taken = open_at(&format!("json={}", folder.path().display()), Options::default())
+            .err()
+            .unwrap();
+        assert_eq!(taken.exit_code(), 2);
     }
 
     #[test]

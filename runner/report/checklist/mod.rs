@@ -80,14 +80,18 @@ impl Checklist {
         for case in bad.iter().take(LISTED) {
             let first = case.findings.iter().find(|f| f.outcome.status == Status::Fail);
             let place = first.map_or(&case.spec, |finding| &finding.spec);
-            let message = first.map(|f| f.outcome.message.as_str()).or(case.reason.as_deref());
+            let reason = match case.status {
+                CaseStatus::Fixed => Some("it no longer fails; remove known_failure"),
+                _ => case.reason.as_deref(),
+            };
+            let message = first.map(|f| f.outcome.message.as_str()).or(reason);
             let stage = match (case.status, case.boundary) {
                 (CaseStatus::Failed, Some(boundary)) => format!("first differs at **{boundary}**"),
                 (status, _) => format!("**{}**", status.name()),
             };
             lines.push(format!("- [ ] {} {stage}, {}", code(&case.id), code(&place.to_string())));
-            lines.push(format!("  {}", prose(message.unwrap_or_default())));
-            lines.push(format!("  {}", code(&case.reproduce)));
+            lines.push(format!("  - {}", prose(message.unwrap_or_default())));
+            lines.push(format!("  - {}", code(&case.reproduce)));
         }
         more(&mut lines, bad.len());
         lines

@@ -24,7 +24,7 @@ pub(super) fn branches(known: &[String], cases: &[CaseReport]) -> Vec<String> {
     let rows: Vec<Vec<String>> = by_branch
         .iter()
         .map(|(branch, cases)| {
-            let mut row = vec![cell(branch)];
+            let mut row = vec![code(branch)];
             row.extend(Boundary::ALL.map(|boundary| states(cases, boundary)));
             row
         })
@@ -69,7 +69,7 @@ fn counts(by_branch: &BTreeMap<&str, Vec<&CaseReport>>) -> Vec<String> {
     let rows: Vec<Vec<String>> = by_branch
         .iter()
         .map(|(branch, cases)| {
-            let mut row = vec![cell(branch), cases.len().to_string()];
+            let mut row = vec![code(branch), cases.len().to_string()];
             row.extend(statuses.map(|status| {
                 cases.iter().filter(|case| case.status == status).count().to_string()
             }));

@@ -12,15 +12,15 @@ fn the_page_is_complete() {
         "Result: 1 errored, 5 failed, 1 fixed, 1 known failure, 1 not evaluated, 1 passed.",
         "| model | `fixtures/models/tiny-chat` |",
         "| branch | input | settings | generation | response | score |",
-        "| multi\\_turn | 1 held | 1 held | 1 held | 1 held | *not exercised* |",
-        "| stopping | 1 held | 1 held | 1 hidden | 1 held | *not exercised* |",
-        "| tool\\_call | 7 | 0 | 5 | 0 | 0 | 1 | 1 |",
-        "- [ ] `tool_call/weather.input` first differs at **input**, `specs/tool_call/weather.yaml:12:11`\n  \
-         the input is not what was expected\n  `evalsuite run specs/tool_call/weather.yaml --case \
+        "| `multi_turn` | 1 held | 1 held | 1 held | 1 held | *not exercised* |",
+        "| `stopping` | 1 held | 1 held | 1 hidden | 1 held | *not exercised* |",
+        "| `tool_call` | 7 | 0 | 5 | 0 | 0 | 1 | 1 |",
+        "- [ ] `tool_call/weather.input` first differs at **input**, `specs/tool_call/weather.yaml:12:11`\n  - \
+         the input is not what was expected\n  - `evalsuite run specs/tool_call/weather.yaml --case \
          'tool_call/weather.input'`",
         "- [ ] `streaming/plain.cut` **errored**, `specs/tool_call/weather.yaml:8:11`",
         "- `tool_call/weather.known`: the parser drops the second call",
-        "| long\\_context | *not exercised* | *not exercised* | *not exercised* | *not exercised* | *not exercised* |",
+        "| `long_context` | *not exercised* | *not exercised* | *not exercised* | *not exercised* | *not exercised* |",
         "- [ ] no case exercises `long_context`: the deployment does not serve it",
         "- [ ] **generation**, 1 finding: the server returns no logprobs. It needs a target in process, or a server \
          that returns token ids and logprobs.",
