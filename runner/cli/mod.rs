@@ -1,8 +1,6 @@
 //! From the command line to the library, and from its result to an exit code.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use evalsuite::error::{Error, exit};
@@ -104,45 +102,25 @@ fn update_mode(word: &str) -> Result<Update, Error> {
     Ok(update.resolved(ci))
 }
 
-/// The reporters by the name of what they write to.
+/// The reporters, each with the name of what it writes to.
 fn reporters(args: &Run, color: Color) -> Result<Vec<(String, Box<dyn Reporter>)>, Error> {
     let verbosity = i8::from(args.verbose) - i8::from(args.quiet);
-    let mut reporters = Vec::new();
-    let mut to_stdout = 0;
-    for entry in &args.report {
-        let (name, path) = match entry.split_once('=') {
-            Some((name, path)) => (name, Some(path)),
-            None => (entry.as_str(), None),
-        };
-        let (sink, place): (Box<dyn Write>, _) = match path {
-            Some(path) => (Box::new(create(Path::new(path))?), path.to_owned()),
-            None => {
-                to_stdout += 1;
-                (Box::new(io::stdout()), "standard output".to_owned())
-            }
-        };
-        let options = report::Options { color: path.is_none() && color.enabled(&io::stdout()), verbosity };
-        reporters.push((place, report::open(name, sink, options)?));
-    }
-    if to_stdout > 1 {
-        let message = "only one report can go to standard output; give the others a path, as in `--report json=out.jsonl`";
+    let options = report::Options { color: color.enabled(&io::stdout()), verbosity };
+    let mut wanted = args.report.clone();
+    let shown = wanted.iter().filter(|report| !report.contains('=')).count();
+    if shown > 1 {
+        let message = "only one report can go to standard output; \
+                       give the others a path, as in `--report json=out.jsonl`";
         return Err(Error::Usage(message.to_owned()));
     }
-    let human = args.report.iter().any(|entry| entry.split('=').next() == Some("human"));
-    if to_stdout == 0 && !human {
-        let options = report::Options { color: color.enabled(&io::stdout()), verbosity };
-        let reporter = report::open("human", Box::new(io::stdout()), options)?;
-        reporters.push(("standard output".to_owned(), reporter));
+    if shown == 0 && !wanted.iter().any(|report| report.starts_with("human=")) {
+        wanted.push("human".to_owned());
     }
-    Ok(reporters)
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, Error> {
-    let fail = |source| Error::Io { action: "create", path: path.to_owned(), source };
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(fail)?;
-    }
-    Ok(BufWriter::new(File::create(path).map_err(fail)?))
+    let open = |report: &String| {
+        let place = report.split_once('=').map_or("standard output", |(_, path)| path);
+        Ok((place.to_owned(), report::open_at(report, options)?))
+    };
+    wanted.iter().map(open).collect()
 }
 
 fn check(select: &Select, out: &mut dyn Write) -> Result<u8, Error> {

@@ -15,12 +15,10 @@ mod github;
 mod human;
 mod json;
 mod junit;
-mod print;
 mod progress;
 #[cfg(test)]
 pub(crate) mod sample;
 
-pub use print::{note, print};
 pub use progress::Progress;
 #[cfg(test)]
 use sample::written;
