@@ -1,6 +1,7 @@
 //! From the command line to the library, and from its result to an exit code.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use evalsuite::error::{Error, exit};
@@ -85,7 +86,7 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
         for (path, reporter) in &mut reporters {
             progress.suspend(|| reporter.event(event)).map_err(|source| Error::Io {
                 action: "write",
-                path: path.into(),
+                path: PathBuf::from(path.as_str()),
                 source,
             })?;
         }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::backend::{self, Backend};
+use crate::branch::Branch;
 use crate::capture::Capture;
 use crate::error::Error;
 use crate::event::{CaseReport, CaseStatus, Event, RunStarted, SCHEMA, TargetIdentity};
@@ -67,6 +68,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
         manifest: manifest.digest(),
         targets: manifest.targets.clone(),
         selection: plan.selection.clone(),
+        branches: Branch::ALL.iter().map(|branch| branch.name().to_owned()).collect(),
         cases: plan.cases.len(),
         time: manifest.time.clone(),
     }))?;
