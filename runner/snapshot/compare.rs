@@ -47,7 +47,7 @@ fn same_line(a: &str, b: &str, tolerance: Option<f64>) -> bool {
 }
 
 /// Words between spaces; a quoted string is one word, so a decimal in a model's text is never a number here.
-fn words(line: &str) -> Vec<&str> {
+pub(super) fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = None;
     let (mut inside, mut escaped) = (false, false);

@@ -208,9 +208,9 @@ impl Comparison {
 
 impl Change {
     fn outcome(&self) -> Outcome {
-        let show = |line: &Option<String>| {
-            line.as_deref()
-                .map_or_else(|| "the end of the snapshot".to_owned(), |l| l.trim().to_owned())
+        let show = |line: &Option<String>| match line {
+            Some(line) => compare::words(line).join(" "),
+            None => "the end of the snapshot".to_owned(),
         };
         let place = format!("{}:{}", self.path.to_string_lossy().replace('\\', "/"), self.line);
         let message = match &self.tokens {

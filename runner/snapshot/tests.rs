@@ -202,7 +202,10 @@ fn a_changed_id_is_shown_with_the_tokens_around_it() {
     let mut tokens = sample::capture().runs[0].exchanges[0].input.seen().unwrap().tokens.clone();
     tokens[5].id = 3;
     let changed = run(&stem, Boundary::Input, &with_prompt(tokens), Update::No);
-    let difference = changed.outcome().difference.unwrap();
+    let outcome = changed.outcome();
+    assert_eq!(outcome.expected, "5 2 \"<|im_end|>\"");
+    assert_eq!(outcome.actual, "5 3 \"<|im_end|>\"");
+    let difference = outcome.difference.unwrap();
     assert_eq!((difference.index, difference.start), (5, 1));
     assert_eq!((difference.expected[4].id, difference.actual[4].id), (2, 3));
 }
@@ -221,7 +224,7 @@ fn a_change_behind_a_folded_stretch_is_found_and_one_inside_is_located_by_its_li
     let changed = run(&stem, Boundary::Input, &with_prompt(tokens), Update::No);
     let outcome = changed.outcome();
     assert_eq!(outcome.difference, None);
-    assert!(outcome.expected.starts_with("88..152  64 tokens"), "{}", outcome.expected);
+    assert!(outcome.expected.starts_with("88..152 64 tokens"), "{}", outcome.expected);
 }
 
 #[test]
