@@ -107,6 +107,9 @@ fn now() -> Instant {
 /// The engine's thread: answers until the backend is dropped.
 fn serve(files: &ModelDir, model: &Model, asks: &mpsc::Receiver<Ask>) {
     for ask in asks {
+        if ask.cancelled.load(Ordering::Relaxed) {
+            continue;
+        }
         // Inside candle's pool its kernels run in place instead of handing each piece to another thread.
         let exchange = with_threadpool(|| answer(files, model, &ask));
         // Whoever asked may be gone.

@@ -46,6 +46,10 @@ pub struct Config {
     pub windows: Vec<Option<usize>>,
 }
 
+/// No field of a real model is larger, and products of two that are not stay within range.
+const MOST: usize = 1 << 30;
+const MOST_LAYERS: usize = 10_000;
+
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
     Llama,
@@ -89,6 +93,11 @@ impl Config {
         }
         let attention_bias = flag(config, "attention_bias")?;
         let layers = required(config, "num_hidden_layers")?;
+        if layers > MOST_LAYERS {
+            let message =
+                format!("`num_hidden_layers` is {layers}; at most {MOST_LAYERS} are read");
+            return Err(EngineError::Config(message));
+        }
         Ok(Config {
             vocab_size: required(config, "vocab_size")?,
             hidden_size,
@@ -210,11 +219,11 @@ fn optional(config: &Value, field: &str) -> Result<Option<usize>, EngineError> {
     match config.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
-            Some(number) if number > 0 => Ok(Some(number)),
+            Some(number) if (1..=MOST).contains(&number) => Ok(Some(number)),
             // Only this one may be zero: then every layer has a window.
             Some(0) if field == "max_window_layers" => Ok(Some(0)),
             _ => Err(EngineError::Config(format!(
-                "`{field}` is {value}; it must be a positive whole number"
+                "`{field}` is {value}; it must be a whole number from 1 to {MOST}"
             ))),
         },
     }
@@ -316,6 +325,12 @@ mod tests {
         assert!(text.contains("does not divide"), "{text}");
         let text = message(&with("LlamaForCausalLM", json!({"hidden_size": "big"})));
         assert!(text.contains("`hidden_size` is \"big\""), "{text}");
+        for number in [json!(0), json!(-1), json!(1.5), json!(u64::MAX)] {
+            let text = message(&with("LlamaForCausalLM", json!({"num_hidden_layers": number})));
+            assert!(text.contains("`num_hidden_layers` is"), "{text}");
+        }
+        let text = message(&with("LlamaForCausalLM", json!({"num_hidden_layers": 1_000_000})));
+        assert!(text.contains("at most 10000"), "{text}");
         let text = message(&with("LlamaForCausalLM", json!({"vocab_size": null})));
         assert!(text.contains("`vocab_size` is missing"), "{text}");
         let text = message(&with(

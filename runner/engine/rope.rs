@@ -34,6 +34,11 @@ impl Rope {
             Some(theta) => theta,
             None => number(config, "rope_theta")?.unwrap_or(10_000.0),
         };
+        if theta <= 0.0 {
+            return Err(EngineError::Config(format!(
+                "`rope_theta` is {theta}; it must be positive"
+            )));
+        }
         let kind = scaling.get("rope_type").or_else(|| scaling.get("type"));
         let kind = kind.and_then(Value::as_str).unwrap_or("default");
         if scaling.get("full_attention").is_some() || scaling.get("sliding_attention").is_some() {
@@ -172,6 +177,10 @@ mod tests {
         assert!(text.contains("`yarn`") && text.contains("default, linear, llama3"), "{text}");
         let text = parse(json!({"rope_parameters": {"rope_type": "linear"}}));
         assert!(text.contains("needs a positive `factor`"), "{text}");
+        let text = parse(json!({"rope_theta": -1.0}));
+        assert!(text.contains("`rope_theta` is -1"), "{text}");
+        let text = parse(json!({"rope_parameters": {"partial_rotary_factor": 0.5}}));
+        assert!(text.contains("whole heads"), "{text}");
     }
 
     #[test]
