@@ -85,10 +85,10 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
         };
         let Some(landed) = landed else { break };
         let (case, mut capture) = landed?;
-        let report = verdict(case, &mut capture, &manifest.targets, options)?;
+        let (report, pending) = verdict(case, &mut capture, &manifest.targets, options)?;
         out.capture(&capture)?;
         let ends = ends_a_fast_run(report.status);
-        tally.case(&capture, &report);
+        tally.case(&capture, &report, pending);
         out.event(Event::Case(Box::new(report)))?;
         let left = plan.cases.len() - tally.cases();
         if ends && options.fail_fast && left > 0 {
@@ -171,12 +171,13 @@ fn manifest(
     manifest
 }
 
+/// The verdict on a case, and how many of its snapshots wait for review.
 fn verdict(
     case: &Case,
     capture: &mut Capture,
     targets: &[TargetIdentity],
     options: &Options,
-) -> Result<CaseReport, Error> {
+) -> Result<(CaseReport, usize), Error> {
     if let Some(run) = capture.runs.first() {
         capture.scores = judge::scores(case, run);
     }
@@ -187,7 +188,7 @@ fn verdict(
     if options.hidden_fails && report.status == CaseStatus::NotEvaluated {
         report.status = CaseStatus::Failed;
     }
-    Ok(report)
+    Ok((report, settled.pending))
 }
 
 fn ends_a_fast_run(status: CaseStatus) -> bool {

@@ -13,6 +13,8 @@ pub(super) struct Settled {
     pub(super) accepted: Option<Accepted>,
     /// One finding per boundary with a snapshot.
     pub(super) findings: Vec<Finding>,
+    /// How many files were left for review.
+    pub(super) pending: usize,
 }
 
 /// Compares and writes the snapshots of a case. Nothing is written for a run that broke off.
@@ -23,7 +25,7 @@ pub(super) fn settle(
     update: Update,
 ) -> Result<Settled, Error> {
     let Some(run) = capture.runs.first() else {
-        return Ok(Settled { accepted: None, findings: Vec::new() });
+        return Ok(Settled { accepted: None, findings: Vec::new(), pending: 0 });
     };
     // With `always` the files are about to be replaced, so expectations are judged against the new ones.
     let before = match update {
@@ -37,13 +39,15 @@ pub(super) fn settle(
         info: info(case, targets),
     };
     let update = if run.error.is_some() { Update::No } else { update };
-    let mut findings = Vec::new();
+    let (mut findings, mut pending) = (Vec::new(), 0);
     for &boundary in &case.snapshot {
         let outcome = if run.error.is_some() {
             Outcome::hidden("as accepted", "the conversation broke off")
         } else {
             let stem = &case.snapshot_stem;
-            snapshot::check(stem, boundary, capture, &meta, update, TOLERANCE)?.outcome()
+            let compared = snapshot::check(stem, boundary, capture, &meta, update, TOLERANCE)?;
+            pending += usize::from(compared.pending().is_some());
+            compared.outcome()
         };
         findings.push(Finding {
             name: format!("snapshot:{boundary}"),
@@ -59,7 +63,7 @@ pub(super) fn settle(
         Update::Always => Some(snapshot::accepted(&case.snapshot_stem)?),
         _ => before,
     };
-    Ok(Settled { accepted, findings })
+    Ok(Settled { accepted, findings, pending })
 }
 
 /// What identifies the target, for the front matter.

@@ -7,7 +7,6 @@ use crate::assertion::unpinned;
 use crate::capture::{Boundary, Capture, Score};
 use crate::error::exit;
 use crate::event::{CaseReport, CaseStatus, Summary};
-use crate::finding::{Kind, Status};
 
 /// Every status, in the order in which a summary names them.
 const STATUSES: [CaseStatus; 6] = [
@@ -31,8 +30,9 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a case with its capture.
-    pub(super) fn case(&mut self, capture: &Capture, report: &CaseReport) {
+    /// Counts a case with its capture and the snapshots that it left for review.
+    pub(super) fn case(&mut self, capture: &Capture, report: &CaseReport, pending: usize) {
+        self.pending += pending;
         self.scores.push(capture.scores.first().cloned());
         let mut fields = BTreeSet::new();
         for exchange in capture.runs.iter().flat_map(|run| &run.exchanges) {
@@ -54,10 +54,6 @@ impl Tally {
         {
             *self.boundaries.entry(boundary).or_default() += 1;
         }
-        let failed = |f: &&crate::finding::Finding| {
-            f.kind == Kind::Snapshot && f.outcome.status == Status::Fail
-        };
-        self.pending += report.findings.iter().filter(failed).count();
     }
 
     /// The run ends early, for this reason.

@@ -8,9 +8,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::request::{Request, ToolCall};
+
+mod accepted;
+
+pub use accepted::{Accepted, AcceptedExchange, AcceptedInput, hash_ids};
 
 /// A place at which two deployments can first differ, in the order of the data flow.
 #[derive(
@@ -370,41 +373,4 @@ pub struct Score {
     pub reference: String,
     /// Between 0 and 1.
     pub value: f64,
-}
-
-/// What was accepted earlier for a case, read from its snapshots.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Accepted {
-    /// One per exchange, in order.
-    pub exchanges: Vec<AcceptedExchange>,
-}
-
-/// The accepted record of one exchange; a boundary without a snapshot is `None`.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct AcceptedExchange {
-    /// The prompt, long stretches folded to a count and a hash.
-    pub input: Option<Vec<AcceptedInput>>,
-    /// Output tokens with the probabilities that were kept.
-    pub output: Option<Vec<OutputToken>>,
-}
-
-/// A stretch of an accepted prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AcceptedInput {
-    /// One token, written out.
-    Token(Token),
-    /// `count` tokens of which only the hash was kept.
-    Folded {
-        /// How many tokens.
-        count: usize,
-        /// [`hash_ids`] of them.
-        hash: String,
-    },
-}
-
-/// The first 16 hex digits of the SHA-256 of the ids in decimal, joined by commas.
-pub fn hash_ids(ids: &[u32]) -> String {
-    let text = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
