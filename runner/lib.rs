@@ -7,6 +7,7 @@ pub mod assertion;
 pub mod backend;
 pub mod branch;
 pub mod capture;
+pub mod compare;
 mod converse;
 pub mod diagnostic;
 #[cfg(feature = "candle")]

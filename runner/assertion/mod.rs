@@ -9,7 +9,27 @@ use serde::Deserialize;
 use crate::capture::{Accepted, AcceptedExchange, Boundary, Capture, Exchange, Run, Score};
 use crate::finding::Outcome;
 
+mod arg;
+mod content;
 mod finish_reason;
+mod fork;
+mod ids;
+mod input_ids;
+mod json;
+mod length;
+mod length_ratio;
+mod logits;
+mod output_ids;
+mod prompt;
+mod reasoning;
+#[cfg(test)]
+pub(crate) mod sample;
+mod settings;
+mod show;
+mod termination;
+mod text;
+
+pub use settings::unpinned;
 
 /// What an assertion may look at. Nothing in it does IO or reads a clock.
 #[derive(Debug, Clone, Copy)]
@@ -158,5 +178,15 @@ macro_rules! registry {
 }
 
 registry! {
+    InputIds(input_ids::InputIds),
+    Prompt(prompt::Prompt),
+    Settings(settings::Settings),
+    OutputIds(output_ids::OutputIds),
+    Termination(termination::Termination),
+    Length(length::Length),
+    LengthRatio(length_ratio::LengthRatio),
+    Logits(logits::Logits),
     FinishReason(finish_reason::FinishReason),
+    Content(content::Content),
+    Reasoning(reasoning::Reasoning),
 }
