@@ -178,6 +178,17 @@ impl Outcome {
     }
 }
 
+/// What was expected where nothing was accepted yet.
+pub const NEW_SNAPSHOT: &str = "an accepted snapshot";
+
+impl Finding {
+    /// Whether it says that a snapshot is new. Such a finding fails its case and blames no boundary: nothing is
+    /// known to have changed.
+    pub fn is_new_snapshot(&self) -> bool {
+        self.kind == Kind::Snapshot && self.outcome.expected == NEW_SNAPSHOT
+    }
+}
+
 /// An outcome in its place: what asked for it, which reply it read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {

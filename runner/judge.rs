@@ -12,9 +12,6 @@ use crate::finding::{Finding, Kind, Location, Outcome, Status};
 use crate::ladder;
 use crate::plan::{Case, Expectation, SpecScore};
 
-/// What an accepted snapshot would have said, in the finding of a case that has none yet.
-pub const NEW_SNAPSHOT: &str = "an accepted snapshot";
-
 /// The kind of [`Failure`] of a conversation that stopped because the model did not call a tool. The model is
 /// at fault, not the harness.
 pub const NO_CALL: &str = "no_call";
@@ -41,14 +38,14 @@ pub fn judge(
     for finding in &mut findings {
         excuse(case, finding);
     }
-    findings.sort_by_key(|finding| finding.boundary);
+    findings.sort_by_key(|finding| (finding.is_new_snapshot(), finding.boundary));
 
     let boundaries = boundaries(&findings);
     let failure = capture.runs.iter().filter_map(|run| run.error.as_ref()).find(|f| f.kind != NO_CALL);
     let verdict = status(&findings, failure);
     let (status, reason) = known(case, verdict, failure, &findings);
     let boundary = findings.iter().find(|finding| breaks(finding)).map(|finding| finding.boundary);
-    let shown = matches!(status, CaseStatus::Failed | CaseStatus::KnownFailure | CaseStatus::Errored);
+    let shown = boundary.is_some() || status == CaseStatus::Errored;
     let steps = match capture.runs.first() {
         Some(run) if shown => ladder::ladder(run, &findings, &boundaries),
         _ => Vec::new(),
@@ -283,11 +280,7 @@ fn excuse(case: &Case, finding: &mut Finding) {
 
 /// Whether this finding says that its boundary changed. A snapshot that is new says nothing of the kind.
 fn breaks(finding: &Finding) -> bool {
-    finding.outcome.status == Status::Fail && !is_new(finding)
-}
-
-fn is_new(finding: &Finding) -> bool {
-    finding.kind == Kind::Snapshot && finding.outcome.expected == NEW_SNAPSHOT
+    finding.outcome.status == Status::Fail && !finding.is_new_snapshot()
 }
 
 fn boundaries(findings: &[Finding]) -> BTreeMap<Boundary, BoundaryStatus> {
@@ -296,8 +289,8 @@ fn boundaries(findings: &[Finding]) -> BTreeMap<Boundary, BoundaryStatus> {
     for boundary in Boundary::ALL {
         let here: Vec<&Finding> =
             findings.iter().filter(|finding| finding.boundary == boundary).collect();
-        let seen = here.iter().any(|f| f.outcome.status != Status::NotEvaluated && !is_new(f));
-        let state = if here.iter().all(|finding| is_new(finding)) {
+        let seen = here.iter().any(|f| f.outcome.status != Status::NotEvaluated && !f.is_new_snapshot());
+        let state = if here.iter().all(|finding| finding.is_new_snapshot()) {
             BoundaryStatus::NotExercised
         } else if changed {
             BoundaryStatus::NotComparable
@@ -347,10 +340,7 @@ fn known(
     };
     match (&case.known_failure, verdict) {
         (Some(reason), CaseStatus::Failed) => (CaseStatus::KnownFailure, Some(reason.clone())),
-        (Some(reason), CaseStatus::Passed) => (
-            CaseStatus::Fixed,
-            Some(format!("it no longer fails ({reason}); take `known_failure` out of the spec")),
-        ),
+        (Some(reason), CaseStatus::Passed) => (CaseStatus::Fixed, Some(reason.clone())),
         _ => (verdict, why),
     }
 }

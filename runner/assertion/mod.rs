@@ -10,7 +10,10 @@ use crate::capture::{Accepted, AcceptedExchange, Boundary, Capture, Exchange, Ru
 use crate::finding::Outcome;
 
 mod arg;
+mod carries;
+mod confidence;
 mod content;
+mod deterministic;
 mod finish_reason;
 mod fork;
 mod ids;
@@ -180,12 +183,15 @@ macro_rules! registry {
 registry! {
     InputIds(input_ids::InputIds),
     Prompt(prompt::Prompt),
+    Carries(carries::Carries),
     Settings(settings::Settings),
     OutputIds(output_ids::OutputIds),
     Termination(termination::Termination),
     Length(length::Length),
     LengthRatio(length_ratio::LengthRatio),
     Logits(logits::Logits),
+    Confidence(confidence::Confidence),
+    Deterministic(deterministic::Deterministic),
     FinishReason(finish_reason::FinishReason),
     Content(content::Content),
     Reasoning(reasoning::Reasoning),

@@ -21,8 +21,16 @@ const PINNABLE: [&str; 7] =
 /// The settings that the request left to someone else, as `top_k = 20 (generation_config.json)`, in the
 /// order of the evidence.
 pub fn unpinned(settings: &[Setting]) -> Vec<String> {
+    // At temperature 0 the most likely token is taken, whatever these say.
+    const SAMPLING: [&str; 4] = ["top_k", "top_p", "min_p", "seed"];
+    let is_zero = |value: &Value| value.as_f64() == Some(0.0);
+    let greedy = settings.iter().any(|setting| {
+        setting.name == "temperature" && setting.resolved.seen().is_ok_and(is_zero)
+    });
     let open = settings.iter().filter(|setting| {
-        PINNABLE.contains(&setting.name.as_str()) && setting.provenance != "request"
+        let name = setting.name.as_str();
+        let matters = PINNABLE.contains(&name) && !(greedy && SAMPLING.contains(&name));
+        matters && setting.provenance != "request"
     });
     open.map(describe).collect()
 }
@@ -136,11 +144,15 @@ mod tests {
 
     #[test]
     fn what_the_request_left_open_is_listed() {
-        let settings = [
-            setting("temperature", json!(0), "request"),
+        let mut settings = [
+            setting("temperature", json!(0.6), "request"),
             setting("top_k", json!(20), "generation_config.json"),
             setting("eos_token_ids", json!([2]), "generation_config.json"),
+            setting("repetition_penalty", json!(1), "default"),
         ];
-        assert_eq!(unpinned(&settings), ["top_k = 20 (generation_config.json)"]);
+        let open = ["top_k = 20 (generation_config.json)", "repetition_penalty = 1 (default)"];
+        assert_eq!(unpinned(&settings), open);
+        settings[0] = setting("temperature", json!(0), "request");
+        assert_eq!(unpinned(&settings), open[1..], "greedy decoding does not look at top_k");
     }
 }

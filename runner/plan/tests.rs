@@ -104,8 +104,8 @@ fn documents_take_their_length_from_the_matrix() {
         ids(&plan),
         ["long_context/topic.one[sentences=1]", "long_context/topic.one[sentences=3]"]
     );
-    assert_eq!(plan.cases[0].turns[0].say, Say::User("X. A.\nWhat?".into()));
-    assert_eq!(plan.cases[1].turns[0].say, Say::User("X. A. B. A.\nWhat?".into()));
+    assert_eq!(plan.cases[0].turns[0].say, Say::User("X. A.\n\nWhat?".into()));
+    assert_eq!(plan.cases[1].turns[0].say, Say::User("X. A. B. A.\n\nWhat?".into()));
     assert!(plan.cases[1].snapshot_stem.ends_with("topic.one+sentences-3"));
 }
 

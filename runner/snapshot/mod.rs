@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use crate::capture::{Boundary, Capture};
 use crate::error::Error;
-use crate::finding::{Difference, Outcome};
+use crate::finding::{Difference, NEW_SNAPSHOT, Outcome};
 
 mod accepted;
 mod body;
@@ -197,7 +197,7 @@ impl Comparison {
             Comparison::Updated => Outcome::pass("as accepted", "written anew, as asked"),
             Comparison::Hidden(reason) => Outcome::hidden("as accepted", reason),
             Comparison::New { .. } => Outcome::fail(
-                "an accepted snapshot",
+                NEW_SNAPSHOT,
                 "none",
                 "nothing was accepted yet; review the snapshot and accept it",
             ),

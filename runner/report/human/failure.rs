@@ -23,7 +23,8 @@ pub(super) fn write(
     all: bool,
 ) -> io::Result<()> {
     boundaries(out, paint, case)?;
-    let failed: Vec<&Finding> = failures(case).collect();
+    let (new, failed): (Vec<&Finding>, Vec<&Finding>) =
+        failures(case).partition(|finding| finding.is_new_snapshot());
     let shown = if all { failed.len() } else { FINDINGS };
     for finding in failed.iter().take(shown) {
         writeln!(out)?;
@@ -32,7 +33,11 @@ pub(super) fn write(
     if failed.len() > shown {
         writeln!(out, "\n        … {} more; -v shows them", failed.len() - shown)?;
     }
-    if failed.is_empty() {
+    if !new.is_empty() {
+        let names: Vec<&str> = new.iter().map(|finding| finding.boundary.name()).collect();
+        let names = names.join(", ");
+        writeln!(out, "\n        nothing was accepted yet for the snapshots of: {names}")?;
+    } else if failed.is_empty() {
         writeln!(out, "        {}", printable(&case.spec.to_string()))?;
         writeln!(out, "        {}", paint.tone(Tone::Bad, &clip(&why(case), 4 * VALUE)))?;
     }
