@@ -106,7 +106,7 @@ impl StoredRun {
 }
 
 impl StoredRun {
-    /// What was seen of the one case whose id, whole or behind the slash, is `wanted` or matches it as a glob, and
+    /// What was seen of the one case whose id, whole, behind the slash or behind the dot, is `wanted` or matches it as a glob, and
     /// what was concluded where the run got that far.
     ///
     /// # Errors
@@ -118,7 +118,8 @@ impl StoredRun {
             .compile_matcher();
         let matches = |id: &str| {
             let short = id.split_once('/').map_or(id, |(_, short)| short);
-            [id, short].iter().any(|name| *name == wanted || glob.is_match(name))
+            let case = short.split_once('.').map_or(short, |(_, case)| case);
+            [id, short, case].iter().any(|name| *name == wanted || glob.is_match(name))
         };
         let mut found = self.captures()?;
         found.retain(|capture| matches(&capture.case));

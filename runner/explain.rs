@@ -33,9 +33,10 @@ pub fn topics() -> Vec<Topic> {
     for boundary in Boundary::ALL {
         topics.push(boundary_topic(boundary));
     }
-    for branch in Branch::ALL {
-        let info = branch.info();
+    for info in Branch::ALL.iter().map(|branch| branch.info()) {
         topics.push(topic("branch", info.name, info.summary, info.help));
+    }
+    for info in Branch::ALL.iter().map(|branch| branch.info()) {
         for rule in info.rules {
             let help = format!(
                 "Holds for every exchange of the branch `{}` and reads the boundary `{}`.\n\

@@ -11,7 +11,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserial
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 /// Arguments that can be written shorter than the mapping of their fields.
-pub trait Short: Sized {
+pub(super) trait Short: Sized {
     /// What may stand here, for the message when something else does.
     const FORMS: &'static str;
 
@@ -44,11 +44,11 @@ pub trait Short: Sized {
 
 /// The element type of arguments without a list form.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-pub enum Never {}
+pub(super) enum Never {}
 
 /// `T`, read from its mapping or from one of its short forms.
 #[derive(Debug, Clone, Default)]
-pub struct Shorthand<T>(pub(super) T);
+pub(super) struct Shorthand<T>(pub(super) T);
 
 impl<T> Deref for Shorthand<T> {
     type Target = T;
@@ -125,7 +125,7 @@ impl<'de, T: Short + DeserializeOwned> Visitor<'de> for Forms<T> {
 
 /// One text, or a list of them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Many<T>(pub(super) Vec<T>);
+pub(super) struct Many<T>(pub(super) Vec<T>);
 
 impl<T> Deref for Many<T> {
     type Target = [T];
@@ -173,7 +173,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for OneOrMany<T> {
 /// A closed range of counts; either end may be left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Bounds {
+pub(super) struct Bounds {
     /// At least this many.
     #[serde(default)]
     pub min: Option<usize>,
@@ -224,7 +224,7 @@ impl fmt::Display for Bounds {
 /// A closed range of real numbers; either end may be left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Span {
+pub(super) struct Span {
     /// At least this.
     #[serde(default)]
     pub min: Option<f64>,
@@ -266,7 +266,7 @@ impl fmt::Display for Span {
 /// What a reply is measured against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Against {
+pub(super) enum Against {
     /// The accepted snapshot of the case.
     Accepted,
 }

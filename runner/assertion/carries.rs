@@ -13,7 +13,7 @@ use crate::request::Role;
 /// Whether replies may be rendered anew.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Options {
+pub(super) struct Options {
     /// Why a reply may stand in the next prompt with other ids than it was generated with.
     pub allow_rerendered: Option<String>,
 }
@@ -125,8 +125,8 @@ impl Carries {
 
 /// How many of the prompt's tokens stand before the generation prompt: up to the end of the last given message.
 fn given(exchange: &Exchange, tokens: &[Token]) -> usize {
-    let texts = exchange.request.messages.iter().filter_map(|message| message.content.as_deref());
-    let Some(last) = texts.last().map(str::trim).filter(|text| !text.is_empty()) else { return tokens.len() };
+    let mut texts = exchange.request.messages.iter().filter_map(|message| message.content.as_deref());
+    let Some(last) = texts.next_back().map(str::trim).filter(|text| !text.is_empty()) else { return tokens.len() };
     let whole: String = tokens.iter().map(|token| token.piece.as_str()).collect();
     let Some(end) = whole.rfind(last).map(|start| start + last.len()) else { return tokens.len() };
     let mut length = 0;

@@ -183,7 +183,6 @@ pub(crate) fn streamed() -> Exchange {
 }
 
 /// Reads one `expect` entry as a spec would.
-#[expect(clippy::result_large_err, reason = "only tests look at it")]
 pub(crate) fn read(yaml: &str) -> Result<Assertion, serde_yaml::Error> {
     let options = serde_yaml::options! {
         strict_booleans: true,

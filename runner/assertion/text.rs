@@ -11,7 +11,7 @@ use crate::finding::{Outcome, Status};
 /// What a text must be like; everything that is written must hold.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct TextMatch {
+pub(super) struct TextMatch {
     /// It is exactly this.
     pub equals: Option<String>,
     /// It is exactly one of these.

@@ -25,9 +25,9 @@ demands that every user message stands in the rendered prompt from its first to 
 
 fn prompt_is_whole(exchange: &Exchange) -> Option<Outcome> {
     let expected = "the whole text in the prompt";
-    let prompt = match prompt(exchange, expected) {
+    let prompt = match prompt(exchange) {
         Ok(prompt) => prompt,
-        Err(hidden) => return Some(hidden),
+        Err(reason) => return Some(Outcome::hidden(expected, reason)),
     };
     for message in exchange.request.messages.iter().filter(|m| m.role == Role::User) {
         let text = message.content.as_deref().unwrap_or_default().trim();

@@ -84,10 +84,9 @@ impl Branch {
     }
 }
 
-/// The rendered prompt, or the outcome that says why it was not seen.
-fn prompt<'a>(exchange: &'a Exchange, expected: &str) -> Result<&'a str, Outcome> {
-    let seen = exchange.input.seen().and_then(|input| input.prompt.seen());
-    seen.map(String::as_str).map_err(|reason| Outcome::hidden(expected, reason))
+/// The rendered prompt, or why it was not seen.
+fn prompt(exchange: &Exchange) -> Result<&str, &str> {
+    exchange.input.seen().and_then(|input| input.prompt.seen()).map(String::as_str)
 }
 
 /// At most `limit` characters of `text`, escaped and quoted, with `…` where it was cut.

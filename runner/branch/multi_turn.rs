@@ -23,9 +23,9 @@ system and user message stands in the rendered prompt, in order; `carries` compa
 
 fn history_in_prompt(exchange: &Exchange) -> Option<Outcome> {
     let expected = "every message in the prompt, in order";
-    let prompt = match prompt(exchange, expected) {
+    let prompt = match prompt(exchange) {
         Ok(prompt) => prompt,
-        Err(hidden) => return Some(hidden),
+        Err(reason) => return Some(Outcome::hidden(expected, reason)),
     };
     let mut rest = prompt;
     for (n, message) in exchange.request.messages.iter().enumerate() {

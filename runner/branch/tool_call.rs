@@ -41,9 +41,9 @@ fn tools_in_prompt(exchange: &Exchange) -> Option<Outcome> {
         return None;
     }
     let expected = format!("the prompt names {}", names.join(", "));
-    let prompt = match prompt(exchange, &expected) {
+    let prompt = match prompt(exchange) {
         Ok(prompt) => prompt,
-        Err(hidden) => return Some(hidden),
+        Err(reason) => return Some(Outcome::hidden(expected, reason)),
     };
     let missing: Vec<&str> = names.into_iter().filter(|name| !prompt.contains(name)).collect();
     if missing.is_empty() {

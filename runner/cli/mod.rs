@@ -103,8 +103,11 @@ fn update_mode(word: &str) -> Result<Update, Error> {
     Ok(update.resolved(ci))
 }
 
-/// The reporters, each with the name of what it writes to.
-fn reporters(args: &Run, color: Color) -> Result<Vec<(String, Box<dyn Reporter>)>, Error> {
+/// A reporter with the name of what it writes to.
+type Report = (String, Box<dyn Reporter>);
+
+/// The reporters that the command line asks for.
+fn reporters(args: &Run, color: Color) -> Result<Vec<Report>, Error> {
     let verbosity = i8::from(args.verbose) - i8::from(args.quiet);
     let options = report::Options { color: color.enabled(&io::stdout()), verbosity };
     let mut wanted = args.report.clone();

@@ -1,5 +1,12 @@
 //! The program from outside: one binary, so that it links once.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests read what was written, and fail where something is missing"
+)]
+
 mod bad_specs;
 mod cli;
 #[cfg(feature = "candle")]

@@ -74,12 +74,6 @@ impl Project {
         let lines = self.read("out.jsonl");
         (ran.code, lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
-
-    /// The case events of a run.
-    pub(crate) fn cases(&self, args: &[&str]) -> Vec<Value> {
-        let (_, events) = self.events(args);
-        events.into_iter().filter(|event| event["event"] == "case").collect()
-    }
 }
 
 /// Runs the program in a folder.
