@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::print_stdout,
     reason = "tests read what was written, and fail where something is missing"
 )]
 
