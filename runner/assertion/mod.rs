@@ -29,10 +29,13 @@ mod reasoning;
 pub(crate) mod sample;
 mod settings;
 mod show;
+mod task_score;
 mod termination;
 mod text;
 
+pub(crate) use json::equal as equal_json;
 pub use settings::unpinned;
+pub(crate) use text::compile;
 
 /// What an assertion may look at. Nothing in it does IO or reads a clock.
 #[derive(Debug, Clone, Copy)]
@@ -195,4 +198,5 @@ registry! {
     FinishReason(finish_reason::FinishReason),
     Content(content::Content),
     Reasoning(reasoning::Reasoning),
+    TaskScore(task_score::TaskScore),
 }

@@ -2,7 +2,9 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::assertion::{View, sample};
 use crate::error::Error;
+use crate::finding::Status;
 
 /// A project in a temporary folder: `targets.yaml` with the targets `a` and `b`, and the files given.
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -134,6 +136,32 @@ fn rows_become_cases_and_the_data_set_is_hashed() {
     let (file, hash) = plan.datasets.iter().next().unwrap();
     assert!(file.ends_with("data/x.jsonl"), "{file}");
     assert_eq!(hash.len(), 64);
+}
+
+#[test]
+fn a_score_over_a_spec_binds_every_row() {
+    let spec = "branch: multi_turn\nexpect: [{ task_score: { extractor: last_number, scorer: number, min: 0.5 } }]\ncases_from: { path: ../data/x.jsonl, user: q, reference: a }\n";
+    let rows =
+        "{\"q\": [\"Hi.\", \"1+1?\"], \"a\": 2}\n{\"q\": [\"Hi.\", \"2+2?\"], \"a\": \"4\"}\n";
+    let folder = project(&[("specs/topic.yaml", spec), ("data/x.jsonl", rows)]);
+    let plan = plan(&select(&folder)).map_err(messages).unwrap();
+    let [score] = plan.scores.as_slice() else { panic!("one score: {:?}", plan.scores) };
+    assert_eq!((score.id.as_str(), score.cases.as_slice()), ("multi_turn/topic", &[0, 1][..]));
+    assert_eq!(score.expectation.location.line, 2);
+    let capture = sample::capture(vec![sample::exchange(&[1], &[2], "It is 2.")]);
+    let value = |case: &Case| {
+        let run = &capture.runs[0];
+        let view =
+            View { capture: &capture, run, exchange: &run.exchanges[0], index: 0, accepted: None };
+        let assertion = &case.expect[0].assertion;
+        // A row alone only records its score, so a wrong one passes too.
+        assert_eq!(assertion.judge(&view).status, Status::Pass);
+        let score = assertion.score(&view).unwrap();
+        (score.reference, score.value)
+    };
+    let values: Vec<_> = plan.cases.iter().map(value).collect();
+    assert_eq!(values, [("2".to_owned(), 1.0), ("4".to_owned(), 0.0)]);
+    assert!(plan.cases.iter().all(|case| case.turns.len() == 2));
 }
 
 #[test]

@@ -1,0 +1,29 @@
+//! `last_line`: the last line that is not blank.
+
+use super::Info;
+
+pub(super) const INFO: Info = Info {
+    name: "last_line",
+    summary: "the last line that is not blank",
+    help: "\
+White space at the line's ends is left out.
+
+    - task_score: { extractor: last_line, reference: \"Oslo\" }",
+};
+
+pub(super) fn extract(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.next_back().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extract;
+
+    #[test]
+    fn blank_lines_are_passed_over() {
+        assert_eq!(extract("\n  a \r\nb\nc\n\n").as_deref(), Some("c"));
+        assert_eq!(extract("a").as_deref(), Some("a"));
+        assert_eq!(extract("\n \n"), None);
+    }
+}

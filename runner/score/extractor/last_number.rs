@@ -1,0 +1,28 @@
+//! `last_number`: the last number in the reply.
+
+use super::{Info, number};
+
+pub(super) const INFO: Info = Info {
+    name: "last_number",
+    summary: "the last number in the reply",
+    help: "\
+Signs, decimals and thousands separators are read; currency signs, units and the period
+that ends a sentence are not part of it. Digits inside a word, as in `x2`, are no number.
+
+    - task_score: { extractor: last_number, scorer: number, reference: \"1200\" }",
+};
+
+pub(super) fn extract(text: &str) -> Option<String> {
+    number::all(text).into_iter().next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extract;
+
+    #[test]
+    fn the_last_of_several_is_taken() {
+        assert_eq!(extract("3 + 4 = 7.").as_deref(), Some("7"));
+        assert_eq!(extract("none"), None);
+    }
+}
