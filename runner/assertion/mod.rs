@@ -19,6 +19,7 @@ mod fork;
 mod ids;
 mod input_ids;
 mod json;
+mod json_schema;
 mod length;
 mod length_ratio;
 mod logits;
@@ -29,9 +30,11 @@ mod reasoning;
 pub(crate) mod sample;
 mod settings;
 mod show;
+mod stream;
 mod task_score;
 mod termination;
 mod text;
+mod tool_calls;
 
 pub(crate) use json::equal as equal_json;
 pub use settings::unpinned;
@@ -198,5 +201,8 @@ registry! {
     FinishReason(finish_reason::FinishReason),
     Content(content::Content),
     Reasoning(reasoning::Reasoning),
+    ToolCalls(tool_calls::ToolCalls),
+    JsonSchema(json_schema::JsonSchema),
+    Stream(stream::Stream),
     TaskScore(task_score::TaskScore),
 }
