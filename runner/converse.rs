@@ -96,11 +96,10 @@ fn reply(messages: &mut Vec<Message>, exchange: &Exchange, prefill: bool) {
     }
     // Ids are unique within the conversation, so that a result names one call only.
     let made = messages.iter().map(|message| message.tool_calls.len()).sum::<usize>();
-    let calls = response
-        .tool_calls
-        .iter()
-        .enumerate()
-        .map(|(n, call)| ToolCall { id: format!("call_{}", made + n), ..call.clone() });
+    let calls = response.tool_calls.iter().enumerate().map(|(n, call)| ToolCall {
+        id: format!("call_{}", made + n),
+        ..call.clone()
+    });
     let mut message = Message::text(Role::Assistant, "");
     message.content = content;
     message.reasoning = response.reasoning.clone();

@@ -20,21 +20,9 @@ pub struct Topic {
 }
 
 const EXIT_CODES: [(&str, &str, &str); 5] = [
-    (
-        "0",
-        "everything held",
-        "Known failures that still fail and boundaries that could not be seen do not change it.",
-    ),
-    (
-        "1",
-        "something did not hold",
-        "An assertion or rule failed, a snapshot is new or changed, or a known failure was fixed.",
-    ),
-    (
-        "2",
-        "the command line or a spec is wrong",
-        "Nothing was judged. Every problem found is printed with its file, line and column.",
-    ),
+    ("0", "everything held", "Known failures that still fail and boundaries that could not be seen do not change it."),
+    ("1", "something did not hold", "An assertion or rule failed, a snapshot is new or changed, or a known failure was fixed."),
+    ("2", "the command line or a spec is wrong", "Nothing was judged. Every problem found is printed with its file, line and column."),
     ("3", "a backend or a case broke", "The judgement is incomplete, which outranks 1."),
     ("4", "nothing was selected", "No case matches the paths and filters."),
 ];
@@ -113,9 +101,10 @@ fn boundary_topic(boundary: Boundary) -> Topic {
             "what the API returned: content, reasoning, tool calls, finish reason, usage, stream",
             "tool or reasoning parser, stream assembly, detokenizer",
         ),
-        Boundary::Score => {
-            ("what the scorer extracted and decided", "extractor, data set, scoring rule")
-        }
+        Boundary::Score => (
+            "what the scorer extracted and decided",
+            "extractor, data set, scoring rule",
+        ),
     };
     let help = format!(
         "A change here usually means: {cause}.\n\

@@ -44,13 +44,11 @@ pub fn judge(
     findings.sort_by_key(|finding| finding.boundary);
 
     let boundaries = boundaries(&findings);
-    let failure =
-        capture.runs.iter().filter_map(|run| run.error.as_ref()).find(|f| f.kind != NO_CALL);
+    let failure = capture.runs.iter().filter_map(|run| run.error.as_ref()).find(|f| f.kind != NO_CALL);
     let verdict = status(&findings, failure);
     let (status, reason) = known(case, verdict, failure, &findings);
     let boundary = findings.iter().find(|finding| breaks(finding)).map(|finding| finding.boundary);
-    let shown =
-        matches!(status, CaseStatus::Failed | CaseStatus::KnownFailure | CaseStatus::Errored);
+    let shown = matches!(status, CaseStatus::Failed | CaseStatus::KnownFailure | CaseStatus::Errored);
     let steps = match capture.runs.first() {
         Some(run) if shown => ladder::ladder(run, &findings, &boundaries),
         _ => Vec::new(),
@@ -116,8 +114,7 @@ pub fn scores(case: &Case, run: &Run) -> Vec<Score> {
     if run.error.is_some() {
         return Vec::new();
     }
-    let capture =
-        Capture { case: case.id.clone(), runs: Vec::new(), twin: None, scores: Vec::new() };
+    let capture = Capture { case: case.id.clone(), runs: Vec::new(), twin: None, scores: Vec::new() };
     let view = View { capture: &capture, run, exchange, index, accepted: None };
     case.expect.iter().filter_map(|entry| entry.assertion.score(&view)).collect()
 }
@@ -132,16 +129,8 @@ fn rules(case: &Case, capture: &Capture) -> Vec<Finding> {
                 let Some(outcome) = (rule.judge)(exchange) else { continue };
                 let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
                 let spec = turn.unwrap_or(&case.location);
-                let finding = place(
-                    rule.name,
-                    Kind::Branch,
-                    rule.boundary,
-                    spec,
-                    outcome,
-                    capture,
-                    n,
-                    exchange,
-                );
+                let finding =
+                    place(rule.name, Kind::Branch, rule.boundary, spec, outcome, capture, n, exchange);
                 worst = Some(worse(worst, finding));
             }
         }
@@ -181,7 +170,8 @@ fn expect(
     for (n, run) in capture.runs.iter().enumerate() {
         for index in chosen(info.scope, run, turn) {
             let exchange = &run.exchanges[index];
-            let outcome = entry.assertion.judge(&View { capture, run, exchange, index, accepted });
+            let outcome =
+                entry.assertion.judge(&View { capture, run, exchange, index, accepted });
             let finding = place(
                 info.name,
                 Kind::Assertion,
@@ -271,9 +261,7 @@ fn severity(status: Status) -> u8 {
 /// The worse of the two; the earlier one when they are equally bad.
 fn worse(current: Option<Finding>, next: Finding) -> Finding {
     match current {
-        Some(current) if severity(current.outcome.status) >= severity(next.outcome.status) => {
-            current
-        }
+        Some(current) if severity(current.outcome.status) >= severity(next.outcome.status) => current,
         _ => next,
     }
 }

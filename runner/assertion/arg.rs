@@ -158,9 +158,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for OneOrMany<T> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "a text or a list of texts; put quotes around a number or a word such as `true`",
-        )
+        f.write_str("a text or a list of texts; put quotes around a number or a word such as `true`")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Vec<T>, E> {
@@ -274,16 +272,11 @@ pub enum Against {
 }
 
 /// What is wrong with a tolerance: not a size, or without its origin.
-pub(super) fn tolerance_problems(
-    name: &str,
-    value: Option<f64>,
-    because: Option<&str>,
-) -> Vec<String> {
+pub(super) fn tolerance_problems(name: &str, value: Option<f64>, because: Option<&str>) -> Vec<String> {
     let Some(value) = value else { return Vec::new() };
     let mut problems = Vec::new();
     if !value.is_finite() || value < 0.0 {
-        problems
-            .push(format!("`{name}` is {value}, but a tolerance is a finite number, 0 or more"));
+        problems.push(format!("`{name}` is {value}, but a tolerance is a finite number, 0 or more"));
     }
     if because.is_none_or(|reason| reason.trim().is_empty()) {
         problems.push(format!(

@@ -51,9 +51,7 @@ mod tests {
     #[test]
     fn every_condition_passes_on_the_clean_text_and_fails_on_another() {
         let mut other = good();
-        edit_response(&mut other, |response| {
-            response.content = Some("No idea.\u{fffd}".to_owned())
-        });
+        edit_response(&mut other, |response| response.content = Some("No idea.\u{fffd}".to_owned()));
         for yaml in [
             "content: It is 4 degrees.",
             "content: { equals: It is 4 degrees. }",

@@ -18,20 +18,14 @@ pub(super) struct Fork<'a> {
 
 impl Fork<'_> {
     /// A near tie or a failure, with the tokens around the fork.
-    pub(super) fn judge(
-        &self,
-        reference: &[OutputToken],
-        candidate: &[OutputToken],
-        wanted: &str,
-    ) -> Outcome {
+    pub(super) fn judge(&self, reference: &[OutputToken], candidate: &[OutputToken], wanted: &str) -> Outcome {
         let index = self.at.index;
         let name = |token: Option<&OutputToken>| match token {
             Some(token) => format!("{} {:?}", token.id, token.piece),
             None => "the end".to_owned(),
         };
         let (expected, actual) = (name(self.at.reference), name(self.at.candidate));
-        let parted =
-            format!("the outputs part at token {index}: expected {expected}, found {actual}");
+        let parted = format!("the outputs part at token {index}: expected {expected}, found {actual}");
         let (status, message) = match self.gap() {
             Some((true, gap)) => (Status::NearTie, format!("{parted}; a near tie, {gap}")),
             Some((false, gap)) => (Status::Fail, format!("{parted}; no near tie, {gap}")),

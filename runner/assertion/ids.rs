@@ -47,9 +47,7 @@ pub(super) fn word(text: &str) -> Result<(), String> {
     if text == "accepted" {
         return Ok(());
     }
-    Err(format!(
-        "unknown word `{text}`; the only word here is `accepted`, anything else is a list of ids"
-    ))
+    Err(format!("unknown word `{text}`; the only word here is `accepted`, anything else is a list of ids"))
 }
 
 /// The sequence under test.
@@ -132,8 +130,7 @@ impl IdMatch {
         let expected = self.suffix.as_deref()?;
         let wanted = format!("ends with {}", show::ids(expected));
         let Some(start) = ids.len().checked_sub(expected.len()) else {
-            let message =
-                format!("the {} has {}, fewer than expected", seen.what, show::tokens(ids.len()));
+            let message = format!("the {} has {}, fewer than expected", seen.what, show::tokens(ids.len()));
             return Some(Outcome::fail(wanted, show::ids(ids), message));
         };
         let index = start + first_difference(expected, &ids[start..])?;
@@ -146,20 +143,17 @@ impl IdMatch {
             return None;
         }
         // The place where most of the run matches is the one worth showing.
-        let matched =
-            |start: usize| ids[start..].iter().zip(expected).take_while(|(a, b)| a == b).count();
+        let matched = |start: usize| ids[start..].iter().zip(expected).take_while(|(a, b)| a == b).count();
         let best = (0..ids.len()).rev().max_by_key(|start| matched(*start)).unwrap_or(0);
         let length = if ids.is_empty() { 0 } else { matched(best) };
         let wanted = format!("contains {}", show::ids(expected));
-        let message =
-            format!("the {} ids do not hold this run; the longest match has {length}", seen.what);
+        let message = format!("the {} ids do not hold this run; the longest match has {length}", seen.what);
         let outcome = Outcome::fail(wanted, show::ids(ids), message);
         if length == 0 {
             return Some(outcome);
         }
         let index = best + length;
-        let window =
-            show::difference(&placed(seen, expected, best), seen.tokens, index, seen.top(index));
+        let window = show::difference(&placed(seen, expected, best), seen.tokens, index, seen.top(index));
         Some(outcome.at(format!("token {index}")).differing(window))
     }
 
@@ -174,20 +168,16 @@ impl IdMatch {
     /// What is wrong with the arguments.
     pub(super) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        for (name, ids) in
-            [("prefix", &self.prefix), ("suffix", &self.suffix), ("contains", &self.contains)]
-        {
+        for (name, ids) in [("prefix", &self.prefix), ("suffix", &self.suffix), ("contains", &self.contains)] {
             if ids.as_ref().is_some_and(Vec::is_empty) {
-                problems
-                    .push(format!("`{name}: []` holds for every sequence; list at least one id"));
+                problems.push(format!("`{name}: []` holds for every sequence; list at least one id"));
             }
         }
         if let Some(count) = &self.count {
             problems.extend(count.problems("count"));
         }
         if self.accepted && self.equals.is_some() {
-            problems
-                .push("`equals` and `accepted` both name the whole sequence; keep one".to_owned());
+            problems.push("`equals` and `accepted` both name the whole sequence; keep one".to_owned());
         }
         if self.describe().is_empty() {
             problems.push(format!("nothing is expected here; give {}", IdMatch::FORMS));
@@ -197,7 +187,8 @@ impl IdMatch {
 }
 
 /// Why `accepted` cannot be judged.
-pub(super) const NO_SNAPSHOT: &str = "no snapshot of this reply was accepted yet; run once and accept it with `evalsuite snapshots accept`";
+pub(super) const NO_SNAPSHOT: &str =
+    "no snapshot of this reply was accepted yet; run once and accept it with `evalsuite snapshots accept`";
 
 /// `expected` at its place in the sequence, with the actual tokens before it.
 fn placed(seen: &Seen<'_>, expected: &[u32], start: usize) -> Vec<Token> {

@@ -50,8 +50,7 @@ Everything that is written in one entry must hold.
 #[cfg(test)]
 mod tests {
     use crate::assertion::sample::{
-        accepted, capture, exchange, good, hidden, judge, judge_against, judge_capture, problems,
-        read, tokens,
+        accepted, capture, exchange, good, hidden, judge, judge_against, judge_capture, problems, read, tokens,
     };
     use crate::capture::{AcceptedInput, hash_ids};
     use crate::finding::Status;
@@ -62,10 +61,7 @@ mod tests {
         let outcome = judge("input_ids: [10, 11, 99, 13]", &good());
         assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 2")));
         let difference = outcome.difference.unwrap();
-        assert_eq!(
-            (difference.index, difference.expected[2].id, difference.actual[2].id),
-            (2, 99, 12)
-        );
+        assert_eq!((difference.index, difference.expected[2].id, difference.actual[2].id), (2, 99, 12));
     }
 
     #[test]
@@ -94,10 +90,7 @@ mod tests {
         let outcome = judge_against("input_ids: accepted", &doubled, &good());
         assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 1")));
         let cut = exchange(&[10, 11], &[20], "");
-        assert_eq!(
-            judge_against("input_ids: accepted", &cut, &good()).at.as_deref(),
-            Some("token 2")
-        );
+        assert_eq!(judge_against("input_ids: accepted", &cut, &good()).at.as_deref(), Some("token 2"));
         assert_eq!(judge("input_ids: accepted", &good()).status, Status::NotEvaluated);
     }
 
@@ -125,9 +118,7 @@ mod tests {
     #[test]
     fn senseless_arguments_are_named() {
         assert!(problems("input_ids: { prefix: [] }").contains("holds for every sequence"));
-        assert!(
-            problems("input_ids: { count: { min: 5, max: 4 } }").contains("min 5 is above max 4")
-        );
+        assert!(problems("input_ids: { count: { min: 5, max: 4 } }").contains("min 5 is above max 4"));
         assert!(problems("input_ids: {}").contains("nothing is expected"));
         assert!(problems("input_ids: { accepted: true, equals: [1] }").contains("keep one"));
         assert!(read("input_ids: acepted").unwrap_err().to_string().contains("`accepted`"));

@@ -71,9 +71,7 @@ fn objects(
     }
     if keys == Keys::Exact {
         let extra = actual.keys().filter(|key| !expected.contains_key(*key));
-        out.extend(
-            extra.map(|key| Mismatch { path: member(path, key), what: "is extra".to_owned() }),
-        );
+        out.extend(extra.map(|key| Mismatch { path: member(path, key), what: "is extra".to_owned() }));
     }
 }
 
@@ -128,11 +126,7 @@ mod tests {
 
     #[test]
     fn paths_lead_to_the_difference() {
-        let found =
-            compare(&json!({"a": [{"b c": 1}, 2]}), &json!({"a": [{"b c": 2}]}), Keys::Exact);
-        assert_eq!(
-            sentence(&found),
-            "`$.a` has 1 element instead of 2 and `$.a[0][\"b c\"]` is 2 instead of 1"
-        );
+        let found = compare(&json!({"a": [{"b c": 1}, 2]}), &json!({"a": [{"b c": 2}]}), Keys::Exact);
+        assert_eq!(sentence(&found), "`$.a` has 1 element instead of 2 and `$.a[0][\"b c\"]` is 2 instead of 1");
     }
 }

@@ -64,9 +64,7 @@ Output tokens over accepted output tokens, end tokens included. Both ends are in
         let outcome = if span.contains(ratio) {
             Outcome::pass(expected, actual)
         } else {
-            let message = format!(
-                "the output has {now} tokens, ×{ratio:.2} of the accepted {before}, not {span}"
-            );
+            let message = format!("the output has {now} tokens, ×{ratio:.2} of the accepted {before}, not {span}");
             Outcome::fail(expected, actual, message)
         };
         match &self.because {
@@ -105,10 +103,7 @@ mod tests {
     #[test]
     fn without_a_reference_nothing_is_said() {
         assert_eq!(judge(MOST, &good()).status, Status::NotEvaluated);
-        assert_eq!(
-            judge_against(MOST, &good(), &exchange(&[10], &[], "")).status,
-            Status::NotEvaluated
-        );
+        assert_eq!(judge_against(MOST, &good(), &exchange(&[10], &[], "")).status, Status::NotEvaluated);
         assert_eq!(judge_against(MOST, &hidden(), &good()).status, Status::NotEvaluated);
         assert!(problems("length_ratio: { against: accepted }").contains("needs `min`"));
         assert!(read("length_ratio: { against: nothing, max: 2 }").is_err());

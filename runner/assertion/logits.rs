@@ -46,10 +46,7 @@ impl Logits {
             ("top1_agreement", self.top1_agreement),
             ("near_tie", self.near_tie),
         ];
-        let set: Vec<_> = named
-            .iter()
-            .filter_map(|(name, value)| Some(format!("{name} {}", (*value)?)))
-            .collect();
+        let set: Vec<_> = named.iter().filter_map(|(name, value)| Some(format!("{name} {}", (*value)?))).collect();
         set.join(", ")
     }
 
@@ -99,12 +96,10 @@ impl Logits {
         let measured = Measured::of(&shared);
         let tolerance = format!("{}, because: {}", self.limits(), self.because);
         if let Some((message, index)) = self.broken(&measured) {
-            let outcome =
-                Outcome::fail(self.limits(), measured.to_string(), message).within(tolerance);
+            let outcome = Outcome::fail(self.limits(), measured.to_string(), message).within(tolerance);
             let Some(index) = index else { return outcome };
             let top = candidate.get(index).map_or(&[][..], |token| &token.top);
-            let window =
-                show::difference(&show::plain(reference), &show::plain(candidate), index, top);
+            let window = show::difference(&show::plain(reference), &show::plain(candidate), index, top);
             return outcome.at(format!("token {index}")).differing(window);
         }
         if let Some(at) = fork {
@@ -126,9 +121,7 @@ fn exceeds(value: f64, limit: f64) -> bool {
 
 /// Whether the prompt is the accepted one, as far as both were seen.
 fn same_prompt(view: &View<'_>, accepted: &AcceptedExchange) -> bool {
-    let (Ok(input), Some(before)) = (view.exchange.input.seen(), &accepted.input) else {
-        return true;
-    };
+    let (Ok(input), Some(before)) = (view.exchange.input.seen(), &accepted.input) else { return true };
     let seen = Seen { what: "prompt", tokens: &input.tokens, output: &[] };
     against(&seen, before).is_none()
 }
@@ -156,12 +149,8 @@ both lists and within `near_tie` nats in each. `because` says where the toleranc
             Ok(generation) => generation,
             Err(reason) => return Outcome::hidden(self.limits(), reason),
         };
-        let Some(accepted) = view.accepted_exchange() else {
-            return Outcome::hidden(self.limits(), NO_SNAPSHOT);
-        };
-        let Some(reference) = &accepted.output else {
-            return Outcome::hidden(self.limits(), NO_SNAPSHOT);
-        };
+        let Some(accepted) = view.accepted_exchange() else { return Outcome::hidden(self.limits(), NO_SNAPSHOT) };
+        let Some(reference) = &accepted.output else { return Outcome::hidden(self.limits(), NO_SNAPSHOT) };
         if !same_prompt(view, accepted) {
             let reason = "the prompt is not the accepted one, so the probabilities answer a different question";
             return Outcome::hidden(self.limits(), reason);

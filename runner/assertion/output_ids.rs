@@ -68,19 +68,11 @@ impl Arguments {
     }
 
     /// The near tie at which the output parts from the accepted one, where it is allowed and is one.
-    fn near_tie(
-        &self,
-        accepted: Option<&[OutputToken]>,
-        actual: &[OutputToken],
-    ) -> Option<Outcome> {
+    fn near_tie(&self, accepted: Option<&[OutputToken]>, actual: &[OutputToken]) -> Option<Outcome> {
         let tolerance = self.near_tie.filter(|_| self.accepted)?;
         let (_, fork) = walk(accepted?, actual);
-        let outcome =
-            Fork { near_tie: Some(tolerance), because: self.because.as_deref(), at: fork? }.judge(
-                accepted?,
-                actual,
-                "the accepted ids",
-            );
+        let outcome = Fork { near_tie: Some(tolerance), because: self.because.as_deref(), at: fork? }
+            .judge(accepted?, actual, "the accepted ids");
         (outcome.status == Status::NearTie).then_some(outcome)
     }
 }
@@ -113,14 +105,13 @@ top lists and at most so many nats apart in each.
             return outcome;
         }
         let plain = show::plain(&generation.tokens);
-        let ids: Option<Vec<AcceptedInput>> = accepted
-            .map(|tokens| show::plain(tokens).into_iter().map(AcceptedInput::Token).collect());
+        let ids: Option<Vec<AcceptedInput>> = accepted.map(|tokens| {
+            show::plain(tokens).into_iter().map(AcceptedInput::Token).collect()
+        });
         let seen = Seen { what: "output", tokens: &plain, output: &generation.tokens };
         let outcome = matcher.judge(&seen, ids.as_deref());
         match self.0.near_tie {
-            Some(tolerance) => {
-                outcome.within(fork::tolerance(tolerance, self.0.because.as_deref()))
-            }
+            Some(tolerance) => outcome.within(fork::tolerance(tolerance, self.0.because.as_deref())),
             None => outcome,
         }
     }
@@ -129,9 +120,7 @@ top lists and at most so many nats apart in each.
         let mut problems = self.0.ids().problems();
         problems.extend(tolerance_problems("near_tie", self.0.near_tie, self.0.because.as_deref()));
         if self.0.near_tie.is_some() && !self.0.accepted {
-            problems.push(
-                "`near_tie` needs `accepted: true`: bare ids have no probabilities".to_owned(),
-            );
+            problems.push("`near_tie` needs `accepted: true`: bare ids have no probabilities".to_owned());
         }
         problems
     }
@@ -152,9 +141,7 @@ mod tests {
 
     #[test]
     fn ids_pass_and_a_dropped_end_id_fails() {
-        for yaml in
-            ["output_ids: [20, 21, 2]", "output_ids: { suffix: [2] }", "output_ids: { count: 3 }"]
-        {
+        for yaml in ["output_ids: [20, 21, 2]", "output_ids: { suffix: [2] }", "output_ids: { count: 3 }"] {
             assert_eq!(judge(yaml, &good()).status, Status::Pass, "{yaml}");
             let mut broken = good();
             edit_generation(&mut broken, |generation| drop(generation.tokens.pop()));
@@ -194,10 +181,7 @@ mod tests {
     #[test]
     fn a_tolerance_has_an_origin_and_a_reference() {
         assert!(problems("output_ids: { accepted: true, near_tie: 0.1 }").contains("because"));
-        assert!(
-            problems("output_ids: { equals: [1], near_tie: 0.1, because: x }")
-                .contains("accepted: true")
-        );
+        assert!(problems("output_ids: { equals: [1], near_tie: 0.1, because: x }").contains("accepted: true"));
         assert!(problems("output_ids: { contains: [] }").contains("every sequence"));
     }
 }

@@ -49,9 +49,7 @@ mod tests {
     #[test]
     fn reasoning_is_judged_apart_from_the_content() {
         let mut thinking = good();
-        edit_response(&mut thinking, |response| {
-            response.reasoning = Some("use the tool".to_owned())
-        });
+        edit_response(&mut thinking, |response| response.reasoning = Some("use the tool".to_owned()));
         assert_eq!(judge("reasoning: { contains: the tool }", &thinking).status, Status::Pass);
         assert_eq!(judge("reasoning: { contains: the tool }", &good()).status, Status::Fail);
         assert_eq!(judge("reasoning: { contains: degrees }", &thinking).status, Status::Fail);

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Assertion, View};
 use crate::capture::{
-    Accepted, AcceptedExchange, AcceptedInput, Capture, Delta, Exchange, Generation, Input,
-    Observed, OutputToken, Response, Run, Setting, Termination, Token, TopToken, Usage,
+    Accepted, AcceptedExchange, AcceptedInput, Capture, Delta, Exchange, Generation, Input, Observed,
+    OutputToken, Response, Run, Setting, Termination, Token, TopToken, Usage,
 };
 use crate::finding::Outcome;
 use crate::request::{Message, Request, Role, Settings, ToolCall};
@@ -36,11 +36,7 @@ pub(crate) fn output(ids: &[u32]) -> Vec<OutputToken> {
 /// An output token with this top list, ids with log-probabilities.
 pub(crate) fn with_top(id: u32, top: &[(u32, f32)]) -> OutputToken {
     let logprob = top.iter().find(|(other, _)| *other == id).map(|(_, logprob)| *logprob);
-    let top = top.iter().map(|(id, logprob)| TopToken {
-        id: *id,
-        piece: token(*id).piece,
-        logprob: *logprob,
-    });
+    let top = top.iter().map(|(id, logprob)| TopToken { id: *id, piece: token(*id).piece, logprob: *logprob });
     OutputToken { id, piece: token(id).piece, logprob, top: top.collect() }
 }
 
@@ -48,8 +44,7 @@ pub(crate) fn with_top(id: u32, top: &[(u32, f32)]) -> OutputToken {
 pub(crate) fn generation(ids: &[u32]) -> Generation {
     let tokens = output(ids);
     let text = tokens.iter().map(|token| token.piece.as_str()).collect();
-    let termination =
-        if ids.last() == Some(&EOS) { Termination::Eos(EOS) } else { Termination::LengthMaxTokens };
+    let termination = if ids.last() == Some(&EOS) { Termination::Eos(EOS) } else { Termination::LengthMaxTokens };
     Generation { tokens, text, termination }
 }
 
@@ -83,11 +78,7 @@ pub(crate) fn exchange(prompt: &[u32], output: &[u32], content: &str) -> Exchang
     Exchange {
         turn: 0,
         request: request(&[(Role::User, "hello")]),
-        input: Observed::Seen(Input {
-            prompt: Observed::Seen(text),
-            tokens,
-            rung: "native".to_owned(),
-        }),
+        input: Observed::Seen(Input { prompt: Observed::Seen(text), tokens, rung: "native".to_owned() }),
         settings: Observed::Seen(vec![
             setting("temperature", json!(0.0), "request"),
             setting("top_k", json!(20), "generation_config.json"),
@@ -139,8 +130,7 @@ pub(crate) fn accepted(exchange: &Exchange) -> Accepted {
     let output = exchange.generation.seen().ok();
     Accepted {
         exchanges: vec![AcceptedExchange {
-            input: input
-                .map(|input| input.tokens.iter().cloned().map(AcceptedInput::Token).collect()),
+            input: input.map(|input| input.tokens.iter().cloned().map(AcceptedInput::Token).collect()),
             output: output.map(|generation| generation.tokens.clone()),
         }],
     }
@@ -180,8 +170,7 @@ pub(crate) fn streamed() -> Exchange {
     exchange.request.stream = true;
     edit_response(&mut exchange, |response| {
         let delta = |at_ms: f64| Delta { at_ms, ..Delta::default() };
-        let piece =
-            |at_ms: f64, text: &str| Delta { content: Some(text.to_owned()), ..delta(at_ms) };
+        let piece = |at_ms: f64, text: &str| Delta { content: Some(text.to_owned()), ..delta(at_ms) };
         response.stream = Some(vec![
             Delta { role: Some("assistant".to_owned()), ..delta(1.0) },
             piece(2.0, "It is "),

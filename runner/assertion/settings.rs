@@ -36,8 +36,7 @@ fn describe(setting: &Setting) -> String {
 
 impl Settings {
     fn expected(&self) -> String {
-        let fields: Vec<_> =
-            self.0.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let fields: Vec<_> = self.0.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         fields.join(", ")
     }
 }
@@ -81,9 +80,7 @@ came from: the request, generation_config.json or a default.
                 let message = format!("`{name}` was {value}, set by {provenance}, not {expected}");
                 Outcome::fail(self.expected(), actual, message).at(name.as_str())
             }
-            (None, Some((name, reason))) => {
-                Outcome::hidden(self.expected(), reason).at(name.as_str())
-            }
+            (None, Some((name, reason))) => Outcome::hidden(self.expected(), reason).at(name.as_str()),
             (None, None) => Outcome::pass(self.expected(), actual),
         }
     }
@@ -113,10 +110,7 @@ mod tests {
 
     #[test]
     fn values_are_compared_as_numbers() {
-        assert_eq!(
-            judge("settings: { temperature: 0, top_k: 20.0 }", &good()).status,
-            Status::Pass
-        );
+        assert_eq!(judge("settings: { temperature: 0, top_k: 20.0 }", &good()).status, Status::Pass);
         let outcome = judge("settings: { temperature: 0, top_k: 0 }", &good());
         assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("top_k")));
         assert!(outcome.message.contains("generation_config.json"), "{}", outcome.message);

@@ -53,8 +53,7 @@ pub(crate) fn plain(tokens: &[OutputToken]) -> Vec<Token> {
 
 /// Ids whose pieces are looked up among `known` tokens; an id that is not among them has an empty piece.
 pub(crate) fn named(ids: &[u32], known: &[Token]) -> Vec<Token> {
-    let piece =
-        |id: u32| known.iter().find(|token| token.id == id).map(|token| token.piece.clone());
+    let piece = |id: u32| known.iter().find(|token| token.id == id).map(|token| token.piece.clone());
     ids.iter().map(|&id| Token { id, piece: piece(id).unwrap_or_default() }).collect()
 }
 

@@ -34,15 +34,8 @@ impl TryFrom<String> for Cause {
         let legal = match text.split_once('(') {
             None => matches!(
                 text,
-                "eos"
-                    | "stop_token"
-                    | "stop_string"
-                    | "length"
-                    | "aborted"
-                    | "content_filter"
-                    | "numerical_fault"
-                    | "incomplete_stream"
-                    | "stop_unspecified"
+                "eos" | "stop_token" | "stop_string" | "length" | "aborted" | "content_filter" | "numerical_fault"
+                    | "incomplete_stream" | "stop_unspecified"
             ),
             Some((class, rest)) => match (class, rest.strip_suffix(')')) {
                 ("eos" | "stop_token", Some(id)) => id.parse::<u32>().is_ok(),
@@ -61,9 +54,8 @@ impl TryFrom<String> for Cause {
 /// `stop_string("…")` with the text as a JSON string or bare.
 fn exact_string(quoted: &str) -> Result<Cause, String> {
     let text = if quoted.starts_with('"') {
-        serde_json::from_str::<String>(quoted).map_err(|error| {
-            format!("the text of stop_string({quoted}) is not a quoted string: {error}")
-        })?
+        serde_json::from_str::<String>(quoted)
+            .map_err(|error| format!("the text of stop_string({quoted}) is not a quoted string: {error}"))?
     } else {
         quoted.to_owned()
     };
@@ -112,8 +104,7 @@ incomplete_stream, stop_unspecified.
             return Outcome::pass(expected, actual);
         }
         let count = generation.tokens.len();
-        let message =
-            format!("the generation ended by {actual} after {}", super::show::tokens(count));
+        let message = format!("the generation ended by {actual} after {}", super::show::tokens(count));
         let outcome = Outcome::fail(expected, actual, message);
         if count == 0 { outcome } else { outcome.at(format!("token {}", count - 1)) }
     }
@@ -141,9 +132,7 @@ mod tests {
             let outcome = judge(yaml, &capped);
             assert_eq!((outcome.status, outcome.actual.as_str()), (Status::Fail, "stop_token(7)"));
         }
-        for yaml in
-            ["termination: eos(3)", "termination: length(context)", "termination: stop_string"]
-        {
+        for yaml in ["termination: eos(3)", "termination: length(context)", "termination: stop_string"] {
             assert_eq!(judge(yaml, &good()).status, Status::Fail, "{yaml}");
         }
     }
@@ -167,12 +156,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_lists_the_legal_ones() {
-        for yaml in [
-            "termination: stop",
-            "termination: eos(x)",
-            "termination: length(5)",
-            "termination: eos(2",
-        ] {
+        for yaml in ["termination: stop", "termination: eos(x)", "termination: length(5)", "termination: eos(2"] {
             let error = read(yaml).unwrap_err().to_string();
             assert!(error.contains("`stop_string`"), "{yaml}: {error}");
         }

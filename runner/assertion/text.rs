@@ -132,21 +132,16 @@ impl Rule<'_> {
     }
 
     fn check(&self, what: &str, text: Option<&str>) -> Option<Miss> {
-        let miss =
-            |message: String, at: Option<usize>| Some(Miss { status: Status::Fail, message, at });
+        let miss = |message: String, at: Option<usize>| Some(Miss { status: Status::Fail, message, at });
         let Some(text) = text else {
             // What is absent holds nothing, so only the positive conditions fail.
-            let holds =
-                matches!(self, Rule::NotContains(_) | Rule::NotMatches(_) | Rule::Empty(true));
+            let holds = matches!(self, Rule::NotContains(_) | Rule::NotMatches(_) | Rule::Empty(true));
             return if holds { None } else { miss(format!("the reply has no {what}"), None) };
         };
         match *self {
             Rule::Equals(expected) if text != expected => {
                 let at = first_difference(expected, text);
-                miss(
-                    format!("the {what} differs from the expected text at character {at}"),
-                    Some(at),
-                )
+                miss(format!("the {what} differs from the expected text at character {at}"), Some(at))
             }
             Rule::OneOf(texts) if !texts.iter().any(|one| one == text) => {
                 miss(format!("the {what} is none of the {} expected texts", texts.len()), None)
@@ -173,9 +168,7 @@ impl Rule<'_> {
                 Err(message) => Some(Miss { status: Status::NotEvaluated, message, at: None }),
             },
             Rule::NotMatches(pattern) => match find(pattern, text) {
-                Ok(Some(at)) => {
-                    miss(format!("/{pattern}/ is found in the {what}"), Some(character(text, at)))
-                }
+                Ok(Some(at)) => miss(format!("/{pattern}/ is found in the {what}"), Some(character(text, at))),
                 Ok(None) => None,
                 Err(message) => Some(Miss { status: Status::NotEvaluated, message, at: None }),
             },
@@ -189,9 +182,7 @@ impl Rule<'_> {
             Rule::OneOf([]) => vec!["`one_of` is an empty list, so nothing can hold".to_owned()],
             Rule::OneOf(texts) => texts.iter().flat_map(|text| literal_escape(text)).collect(),
             Rule::Contains("") => vec![always("contains")],
-            Rule::NotContains("") => {
-                vec!["every text contains \"\", so `not_contains` cannot hold".to_owned()]
-            }
+            Rule::NotContains("") => vec!["every text contains \"\", so `not_contains` cannot hold".to_owned()],
             Rule::StartsWith("") => vec![always("starts_with")],
             Rule::EndsWith("") => vec![always("ends_with")],
             Rule::Contains(text)
@@ -199,9 +190,7 @@ impl Rule<'_> {
             | Rule::StartsWith(text)
             | Rule::EndsWith(text) => literal_escape(text),
             Rule::Matches(pattern) | Rule::NotMatches(pattern) => match compile(pattern) {
-                Ok(_) if pattern.is_empty() => {
-                    vec!["an empty regular expression matches everything".to_owned()]
-                }
+                Ok(_) if pattern.is_empty() => vec!["an empty regular expression matches everything".to_owned()],
                 Ok(_) => Vec::new(),
                 Err(message) => vec![message],
             },

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use evalsuite::error::{Error, exit};
-use evalsuite::event::Event;
 use evalsuite::plan::{Case, Plan, Selection};
+use evalsuite::event::Event;
 use evalsuite::report::{self, Progress, Reporter};
 use evalsuite::run::Options;
 use evalsuite::snapshot::{self, Update};

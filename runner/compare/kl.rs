@@ -21,8 +21,7 @@ pub fn lower_bound(reference: &[TopToken], candidate: &[TopToken]) -> Option<Bou
     if reference.is_empty() {
         return None;
     }
-    let (mut nats, mut shared_p, mut shared_q, mut missing_p, mut missing) =
-        (0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut nats, mut shared_p, mut shared_q, mut missing_p, mut missing) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for top in reference {
         let p = f64::from(top.logprob).exp();
         match candidate.iter().find(|other| other.id == top.id) {
@@ -63,8 +62,7 @@ mod tests {
     use crate::assertion::sample::with_top;
 
     fn list(probabilities: &[(u32, f64)]) -> Vec<TopToken> {
-        let logs: Vec<(u32, f32)> =
-            probabilities.iter().map(|(id, p)| (*id, p.ln() as f32)).collect();
+        let logs: Vec<(u32, f32)> = probabilities.iter().map(|(id, p)| (*id, p.ln() as f32)).collect();
         with_top(probabilities[0].0, &logs).top
     }
 
@@ -88,8 +86,7 @@ mod tests {
         // The truth: q(3) = 0.02, the rest 0.03.
         let p = list(&[(1, 0.5), (3, 0.4)]);
         let q = list(&[(1, 0.90), (2, 0.05)]);
-        let truth =
-            0.5 * (0.5f64 / 0.9).ln() + 0.4 * (0.4f64 / 0.02).ln() + 0.1 * (0.1f64 / 0.08).ln();
+        let truth = 0.5 * (0.5f64 / 0.9).ln() + 0.4 * (0.4f64 / 0.02).ln() + 0.1 * (0.1f64 / 0.08).ln();
         let bound = lower_bound(&p, &q).unwrap();
         assert!(bound.nats > 0.3 && bound.nats <= truth, "{bound:?} against {truth}");
     }

@@ -14,11 +14,7 @@ pub struct Gaps {
 impl Gaps {
     /// The larger of the two; NaN when either is.
     pub fn largest(self) -> f32 {
-        if self.reference.is_nan() || self.reference > self.candidate {
-            self.reference
-        } else {
-            self.candidate
-        }
+        if self.reference.is_nan() || self.reference > self.candidate { self.reference } else { self.candidate }
     }
 
     /// Whether both are within `tolerance` nats. A NaN is not.

@@ -91,10 +91,7 @@ mod tests {
         let (shared, fork) = walk(&reference, &candidate);
         assert_eq!(shared.len(), 2);
         assert_eq!(shared.chosen().map(|position| position.index).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(
-            shared.distributions().map(|position| position.index).collect::<Vec<_>>(),
-            [0, 1, 2]
-        );
+        assert_eq!(shared.distributions().map(|position| position.index).collect::<Vec<_>>(), [0, 1, 2]);
         let fork = fork.unwrap();
         assert_eq!((fork.index, fork.reference.unwrap().id, fork.candidate.unwrap().id), (2, 3, 4));
     }

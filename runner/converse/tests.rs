@@ -114,7 +114,8 @@ async fn replies_become_history() {
 #[tokio::test]
 async fn results_answer_the_calls_of_their_name_in_order() {
     let backend = Scripted::new(vec![calls(&["f", "g", "f"]), says("done")]);
-    let turns = vec![user("a"), tool("f", "1", false), tool("f", "2", false), tool("g", "3", true)];
+    let turns =
+        vec![user("a"), tool("f", "1", false), tool("f", "2", false), tool("g", "3", true)];
     let run = converse(&case(turns), &backend, false, 1).await;
     assert_eq!(run.error, None);
     let asked = backend.asked.lock().unwrap();

@@ -2,12 +2,7 @@
 
 /// The first `count` of `sentences`, starting again when there are fewer, joined by spaces; `insert` stands at
 /// `depth` (0 is the beginning, 1 the end).
-pub(super) fn compose(
-    sentences: &[&str],
-    count: usize,
-    insert: Option<&str>,
-    depth: f64,
-) -> String {
+pub(super) fn compose(sentences: &[&str], count: usize, insert: Option<&str>, depth: f64) -> String {
     let mut parts: Vec<&str> = sentences.iter().copied().cycle().take(count).collect();
     if let Some(insert) = insert {
         parts.insert(position(parts.len(), depth), insert);

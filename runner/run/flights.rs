@@ -76,9 +76,9 @@ async fn under_load(case: &Arc<Case>, backend: &Arc<dyn Backend>) -> Vec<Run> {
     let mut set = JoinSet::new();
     for n in 0..case.load {
         let (case, backend) = (Arc::clone(case), Arc::clone(backend));
-        set.spawn(
-            async move { (n, converse(&case, backend.as_ref(), case.stream, case.load).await) },
-        );
+        set.spawn(async move {
+            (n, converse(&case, backend.as_ref(), case.stream, case.load).await)
+        });
     }
     let mut runs = set.join_all().await;
     runs.sort_by_key(|(n, _)| *n);

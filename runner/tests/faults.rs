@@ -52,11 +52,7 @@ fn failed(project: &Project) -> Value {
 #[test]
 fn a_changed_template_is_blamed_on_the_input() {
     let project = accepted();
-    project.edit(
-        "model/chat_template.jinja",
-        "You can call these tools:",
-        "You can call these tools!",
-    );
+    project.edit("model/chat_template.jinja", "You can call these tools:", "You can call these tools!");
     let case = failed(&project);
     assert_eq!(case["boundary"], "input");
     assert_eq!(case["boundaries"]["generation"], "not_comparable");
@@ -67,11 +63,7 @@ fn a_lost_end_id_is_blamed_on_the_settings() {
     let project = accepted();
     project.edit("model/generation_config.json", "1017,\n", "");
     project.edit("model/config.json", "\"eos_token_id\": 1017", "\"eos_token_id\": 1015");
-    project.edit(
-        "model/tokenizer_config.json",
-        "\"eos_token\": \"<|im_end|>\"",
-        "\"eos_token\": \"<|endoftext|>\"",
-    );
+    project.edit("model/tokenizer_config.json", "\"eos_token\": \"<|im_end|>\"", "\"eos_token\": \"<|endoftext|>\"");
     let case = failed(&project);
     assert_eq!(case["boundary"], "settings");
     assert_eq!(case["boundaries"]["input"], "held");
@@ -80,11 +72,7 @@ fn a_lost_end_id_is_blamed_on_the_settings() {
 #[test]
 fn a_pinned_temperature_is_blamed_on_the_settings() {
     let project = accepted();
-    project.edit(
-        "specs/tool_call/weather.yaml",
-        "{ temperature: 0, seed",
-        "{ temperature: 1, seed",
-    );
+    project.edit("specs/tool_call/weather.yaml", "{ temperature: 0, seed", "{ temperature: 1, seed");
     let case = failed(&project);
     assert_eq!(case["boundary"], "settings");
     assert_eq!(case["boundaries"]["input"], "held");
@@ -111,11 +99,7 @@ fn a_perturbed_weight_is_blamed_on_the_generation() {
 #[test]
 fn a_renamed_argument_is_blamed_on_the_response() {
     let project = accepted();
-    project.edit(
-        "specs/tool_call/weather.yaml",
-        "arguments: { city: Oslo }",
-        "arguments: { town: Oslo }",
-    );
+    project.edit("specs/tool_call/weather.yaml", "arguments: { city: Oslo }", "arguments: { town: Oslo }");
     let case = failed(&project);
     assert_eq!(case["boundary"], "response");
     for boundary in ["input", "settings", "generation"] {

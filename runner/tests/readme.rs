@@ -11,8 +11,7 @@ fn readme() -> String {
 /// The text between `<!-- NAME -->` and `<!-- /NAME -->`.
 fn section(name: &str) -> String {
     let text = readme();
-    let (_, rest) =
-        text.split_once(&format!("<!-- {name} -->\n")).unwrap_or_else(|| panic!("no {name}"));
+    let (_, rest) = text.split_once(&format!("<!-- {name} -->\n")).unwrap_or_else(|| panic!("no {name}"));
     rest.split_once(&format!("<!-- /{name} -->")).unwrap().0.to_owned()
 }
 
@@ -40,8 +39,7 @@ fn the_first_screen_is_what_the_program_prints() {
 
 #[test]
 fn the_tables_are_the_registries() {
-    let mut branches =
-        String::from("| branch | what it is | what it demands by itself |\n| --- | --- | --- |\n");
+    let mut branches = String::from("| branch | what it is | what it demands by itself |\n| --- | --- | --- |\n");
     for branch in evalsuite::branch::Branch::ALL {
         let info = branch.info();
         let rules: Vec<String> =
@@ -50,8 +48,7 @@ fn the_tables_are_the_registries() {
     }
     assert_eq!(section("branches"), branches);
 
-    let mut assertions =
-        String::from("| boundary | assertion | holds when |\n| --- | --- | --- |\n");
+    let mut assertions = String::from("| boundary | assertion | holds when |\n| --- | --- | --- |\n");
     for info in evalsuite::assertion::ALL {
         assertions += &format!("| {} | `{}` | {} |\n", info.boundary, info.name, info.summary);
     }

@@ -44,7 +44,8 @@ fn the_suite_holds_and_every_report_has_every_case_once() {
     let folder = tempfile::tempdir().unwrap();
     suite(folder.path(), &[]);
     let events = events(folder.path());
-    let ids: Vec<&str> = events.iter().filter_map(|event| event["id"].as_str()).collect();
+    let ids: Vec<&str> =
+        events.iter().filter_map(|event| event["id"].as_str()).collect();
     let unique: BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(ids.len(), unique.len(), "ids are unique");
     let branches: BTreeSet<&str> =
@@ -54,21 +55,15 @@ fn the_suite_holds_and_every_report_has_every_case_once() {
 
     let xml = std::fs::File::open(folder.path().join("out.xml")).unwrap();
     let suites = junit_parser::from_reader(std::io::BufReader::new(xml)).unwrap();
-    let mut names: Vec<&str> = suites
-        .suites
-        .iter()
-        .flat_map(|suite| &suite.cases)
-        .map(|case| case.name.as_str())
-        .collect();
+    let mut names: Vec<&str> =
+        suites.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.name.as_str()).collect();
     names.sort_unstable();
     let mut wanted = ids.clone();
     wanted.sort_unstable();
     assert_eq!(names, wanted);
 
     let checklist = std::fs::read_to_string(folder.path().join("onboarding.md")).unwrap();
-    for word in
-        ["multi_turn", "tool_call", "streaming", "long_context", "stopping", "not exercised"]
-    {
+    for word in ["multi_turn", "tool_call", "streaming", "long_context", "stopping", "not exercised"] {
         assert!(checklist.contains(word), "the checklist names {word}");
     }
 }
@@ -118,11 +113,7 @@ cases:
 #[test]
 fn a_template_that_raises_is_named() {
     let project = Project::new();
-    project.edit(
-        "model/chat_template.jinja",
-        "{%- if add_generation_prompt -%}",
-        "{{- raise_exception('no such mode') -}}{%- if add_generation_prompt -%}",
-    );
+    project.edit("model/chat_template.jinja", "{%- if add_generation_prompt -%}", "{{- raise_exception('no such mode') -}}{%- if add_generation_prompt -%}");
     project.write(
         "specs/stopping/x.yaml",
         "branch: stopping\ncases:\n  - id: a\n    turns: [{ user: Hello, expect: [{ finish_reason: stop }] }]\n",

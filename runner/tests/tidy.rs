@@ -31,11 +31,7 @@ fn below(path: &Path) -> String {
 fn no_file_is_over_400_lines() {
     for path in sources() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
-        assert!(
-            lines <= 400,
-            "{} has {lines} lines; split it where the design wants to move",
-            below(&path)
-        );
+        assert!(lines <= 400, "{} has {lines} lines; split it where the design wants to move", below(&path));
     }
 }
 
@@ -60,68 +56,12 @@ fn nothing_is_left_undone() {
 
 /// What the modules of a folder must not name.
 const FENCES: [(&str, &[&str]); 6] = [
-    (
-        "assertion/",
-        &[
-            "std::fs",
-            "std::io",
-            "std::time",
-            "tokio",
-            "crate::plan",
-            "crate::backend",
-            "crate::event",
-        ],
-    ),
-    (
-        "score/",
-        &[
-            "std::fs",
-            "std::io",
-            "std::time",
-            "tokio",
-            "crate::plan",
-            "crate::backend",
-            "crate::event",
-        ],
-    ),
-    (
-        "compare/",
-        &[
-            "std::fs",
-            "std::io",
-            "std::time",
-            "tokio",
-            "crate::plan",
-            "crate::backend",
-            "crate::event",
-        ],
-    ),
-    (
-        "branch/",
-        &[
-            "std::fs",
-            "std::io",
-            "std::time",
-            "tokio",
-            "crate::plan",
-            "crate::backend",
-            "crate::event",
-        ],
-    ),
-    (
-        "engine/",
-        &["crate::assertion", "crate::event", "crate::spec", "crate::plan", "crate::capture"],
-    ),
-    (
-        "report/",
-        &[
-            "crate::plan",
-            "crate::backend",
-            "crate::capture::Capture",
-            "crate::spec",
-            "crate::engine",
-        ],
-    ),
+    ("assertion/", &["std::fs", "std::io", "std::time", "tokio", "crate::plan", "crate::backend", "crate::event"]),
+    ("score/", &["std::fs", "std::io", "std::time", "tokio", "crate::plan", "crate::backend", "crate::event"]),
+    ("compare/", &["std::fs", "std::io", "std::time", "tokio", "crate::plan", "crate::backend", "crate::event"]),
+    ("branch/", &["std::fs", "std::io", "std::time", "tokio", "crate::plan", "crate::backend", "crate::event"]),
+    ("engine/", &["crate::assertion", "crate::event", "crate::spec", "crate::plan", "crate::capture"]),
+    ("report/", &["crate::plan", "crate::backend", "crate::capture::Capture", "crate::spec", "crate::engine"]),
 ];
 
 #[test]
@@ -134,10 +74,7 @@ fn imports_point_one_way() {
                 continue;
             }
             for word in banned {
-                assert!(
-                    !text.contains(word),
-                    "{name} names `{word}`, which {folder} must not know"
-                );
+                assert!(!text.contains(word), "{name} names `{word}`, which {folder} must not know");
             }
         }
     }
@@ -167,11 +104,7 @@ fn every_registered_word_is_used_by_a_spec() {
         assert!(specs.contains(&format!("{}:", info.name)), "no spec uses `{}`", info.name);
     }
     for branch in evalsuite::branch::Branch::ALL {
-        assert!(
-            specs.contains(&format!("branch: {}", branch.name())),
-            "no spec for {}",
-            branch.name()
-        );
+        assert!(specs.contains(&format!("branch: {}", branch.name())), "no spec for {}", branch.name());
     }
 }
 
@@ -179,11 +112,7 @@ fn every_registered_word_is_used_by_a_spec() {
 fn words_are_unique_and_explained() {
     let topics = evalsuite::explain::topics();
     for topic in &topics {
-        assert!(
-            !topic.summary.is_empty() && !topic.help.is_empty(),
-            "{} is unexplained",
-            topic.name
-        );
+        assert!(!topic.summary.is_empty() && !topic.help.is_empty(), "{} is unexplained", topic.name);
         let same = topics.iter().filter(|t| t.kind == topic.kind && t.name == topic.name).count();
         assert_eq!(same, 1, "{} `{}` is there twice", topic.kind, topic.name);
     }

@@ -52,15 +52,11 @@ impl Measured {
 
     fn change(&mut self, position: &Position<'_>) {
         let chosen = (position.reference.id, &position.reference.piece, position.reference.logprob);
-        let listed =
-            position.reference.top.iter().map(|top| (top.id, &top.piece, Some(top.logprob)));
+        let listed = position.reference.top.iter().map(|top| (top.id, &top.piece, Some(top.logprob)));
         for (id, piece, before) in std::iter::once(chosen).chain(listed) {
-            let (Some(before), Some(now)) = (before, logprob(position.candidate, id)) else {
-                continue;
-            };
+            let (Some(before), Some(now)) = (before, logprob(position.candidate, id)) else { continue };
             // Two impossible tokens are equally impossible; their difference would be NaN.
-            let value =
-                if before == now { 0.0 } else { (f64::from(before) - f64::from(now)).abs() };
+            let value = if before == now { 0.0 } else { (f64::from(before) - f64::from(now)).abs() };
             if self.difference.as_ref().is_none_or(|worst| worse(value, worst.value)) {
                 let index = position.index;
                 self.difference = Some(Change { value, index, id, piece: piece.clone() });
@@ -69,9 +65,7 @@ impl Measured {
     }
 
     fn divergence(&mut self, position: &Position<'_>) {
-        let Some(bound) = lower_bound(&position.reference.top, &position.candidate.top) else {
-            return;
-        };
+        let Some(bound) = lower_bound(&position.reference.top, &position.candidate.top) else { return };
         if self.kl.as_ref().is_none_or(|worst| worse(bound.nats, worst.nats)) {
             let index = position.index;
             self.kl = Some(Divergence { nats: bound.nats, coverage: bound.coverage, index });
@@ -79,9 +73,7 @@ impl Measured {
     }
 
     fn agree(&mut self, position: &Position<'_>) {
-        let (Some(before), Some(now)) =
-            (position.reference.top.first(), position.candidate.top.first())
-        else {
+        let (Some(before), Some(now)) = (position.reference.top.first(), position.candidate.top.first()) else {
             return;
         };
         self.compared += 1;

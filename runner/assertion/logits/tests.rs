@@ -105,10 +105,6 @@ fn bad_tolerances_are_named() {
     assert!(problems("logits: { against: accepted, because: x }").contains("at least one"));
     assert!(problems("logits: { against: accepted, atol: -1, because: x }").contains("0 or more"));
     assert!(problems("logits: { against: accepted, atol: 1, because: '' }").contains("because"));
-    assert!(
-        problems("logits: { against: accepted, top1_agreement: 2, because: x }").contains("share")
-    );
-    assert!(
-        read("logits: { against: accepted, atol: 1 }").unwrap_err().to_string().contains("because")
-    );
+    assert!(problems("logits: { against: accepted, top1_agreement: 2, because: x }").contains("share"));
+    assert!(read("logits: { against: accepted, atol: 1 }").unwrap_err().to_string().contains("because"));
 }
