@@ -300,7 +300,8 @@ fn boundaries(findings: &[Finding]) -> BTreeMap<Boundary, BoundaryStatus> {
     for boundary in Boundary::ALL {
         let here: Vec<&Finding> =
             findings.iter().filter(|finding| finding.boundary == boundary).collect();
-        let seen = here.iter().any(|f| f.outcome.status != Status::NotEvaluated && !f.is_new_snapshot());
+        let seen =
+            here.iter().any(|f| f.outcome.status != Status::NotEvaluated && !f.is_new_snapshot());
         let state = if here.iter().all(|finding| finding.is_new_snapshot()) {
             BoundaryStatus::NotExercised
         } else if changed {

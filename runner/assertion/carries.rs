@@ -98,12 +98,18 @@ impl Lost {
             self.index, self.message
         );
         let actual = format!("{} ids carried", self.index);
-        Outcome::fail(expected, actual, message).at(format!("token {}", self.index)).differing(window)
+        Outcome::fail(expected, actual, message)
+            .at(format!("token {}", self.index))
+            .differing(window)
     }
 }
 
 impl Carries {
-    fn compare<'a>(&self, before: &'a Exchange, after: &'a Exchange) -> Result<Option<Lost>, &'a str> {
+    fn compare<'a>(
+        &self,
+        before: &'a Exchange,
+        after: &'a Exchange,
+    ) -> Result<Option<Lost>, &'a str> {
         let (first, second) = (before.input.seen()?, after.input.seen()?);
         let mut carried = first.tokens.clone();
         if self.0.allow_rerendered.is_some() {
@@ -125,8 +131,11 @@ impl Carries {
 
 /// How many of the prompt's tokens stand before the generation prompt: up to the end of the last given message.
 fn given(exchange: &Exchange, tokens: &[Token]) -> usize {
-    let mut texts = exchange.request.messages.iter().filter_map(|message| message.content.as_deref());
-    let Some(last) = texts.next_back().map(str::trim).filter(|text| !text.is_empty()) else { return tokens.len() };
+    let mut texts =
+        exchange.request.messages.iter().filter_map(|message| message.content.as_deref());
+    let Some(last) = texts.next_back().map(str::trim).filter(|text| !text.is_empty()) else {
+        return tokens.len();
+    };
     let whole: String = tokens.iter().map(|token| token.piece.as_str()).collect();
     let Some(end) = whole.rfind(last).map(|start| start + last.len()) else { return tokens.len() };
     let mut length = 0;
@@ -145,7 +154,10 @@ fn owner(exchange: &Exchange, prompt: usize, tokens: &[Token], index: usize) -> 
     let read: String = tokens.iter().take(index).map(|token| token.piece.as_str()).collect();
     let messages = &exchange.request.messages;
     let whole = |text: &Option<String>| {
-        text.as_deref().map(str::trim).filter(|text| !text.is_empty()).is_some_and(|text| read.contains(text))
+        text.as_deref()
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .is_some_and(|text| read.contains(text))
     };
     // The first message of which not everything had been read by then.
     match messages.iter().position(|message| !whole(&message.content)) {
@@ -189,7 +201,8 @@ mod tests {
         assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 3")));
         assert!(outcome.message.contains("the reply before"), "{}", outcome.message);
         assert_eq!(outcome.difference.unwrap().expected[3].id, 20);
-        let allowed = judged("carries: { allow_rerendered: the template does }", vec![first(), next]);
+        let allowed =
+            judged("carries: { allow_rerendered: the template does }", vec![first(), next]);
         assert_eq!(allowed.status, Status::Pass);
         assert!(allowed.tolerance.unwrap().contains("the template does"));
     }
@@ -199,7 +212,11 @@ mod tests {
         let next = exchange(&[10, 99, 12, 20, EOS], &[21, EOS], "b");
         for yaml in ["carries: true", "carries: { allow_rerendered: x }"] {
             let outcome = judged(yaml, vec![first(), next.clone()]);
-            assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 1")), "{yaml}");
+            assert_eq!(
+                (outcome.status, outcome.at.as_deref()),
+                (Status::Fail, Some("token 1")),
+                "{yaml}"
+            );
         }
     }
 

@@ -76,7 +76,9 @@ sure of: the mean falls, or a run of tokens does.
             self.max_locked,
         ];
         if bounds.iter().all(Option::is_none) {
-            problems.push("`confidence` needs at least one bound, such as `min_mean_logprob`".to_owned());
+            problems.push(
+                "`confidence` needs at least one bound, such as `min_mean_logprob`".to_owned(),
+            );
         }
         for (name, bound) in [
             ("min_mean_logprob", self.min_mean_logprob),
@@ -115,7 +117,8 @@ impl Confidence {
             ("margin >=", self.min_margin),
             ("locked <=", self.max_locked),
         ];
-        let written = bounds.iter().filter_map(|(name, bound)| Some(format!("{name} {}", (*bound)?)));
+        let written =
+            bounds.iter().filter_map(|(name, bound)| Some(format!("{name} {}", (*bound)?)));
         written.collect::<Vec<_>>().join(", ")
     }
 
@@ -134,7 +137,10 @@ impl Confidence {
         if let Some(bound) = self.min_window_logprob.filter(|bound| measured.window.1 < *bound) {
             let (start, mean) = measured.window;
             let end = (start + self.window()).min(tokens.len());
-            let text = format!("tokens {start} to {} have a mean log-probability of {mean:.4}, under {bound}", end - 1);
+            let text = format!(
+                "tokens {start} to {} have a mean log-probability of {mean:.4}, under {bound}",
+                end - 1
+            );
             return Some((start, text));
         }
         if let Some(bound) = self.max_perplexity.filter(|bound| (-measured.mean).exp() > *bound) {
@@ -144,13 +150,22 @@ impl Confidence {
         if let Some(bound) = self.min_margin {
             let (at, margin) = measured.margin?;
             if margin < bound {
-                let text = format!("token {at} {} is only {margin:.4} nats ahead of the runner-up", piece(at));
+                let text = format!(
+                    "token {at} {} is only {margin:.4} nats ahead of the runner-up",
+                    piece(at)
+                );
                 return Some((at, text));
             }
         }
         let bound = self.max_locked.filter(|bound| measured.locked > *bound)?;
         let share = measured.locked * 100.0;
-        Some((0, format!("{share:.1} % of the tokens have a probability of one, more than {:.1} %", bound * 100.0)))
+        Some((
+            0,
+            format!(
+                "{share:.1} % of the tokens have a probability of one, more than {:.1} %",
+                bound * 100.0
+            ),
+        ))
     }
 }
 
@@ -171,7 +186,9 @@ struct Measured {
 impl Measured {
     /// `logprobs` has one entry per token, and at least one.
     fn of(tokens: &[OutputToken], logprobs: &[f32], window: usize) -> Measured {
-        let mean = |values: &[f32]| values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
+        let mean = |values: &[f32]| {
+            values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64
+        };
         let by_value = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
         let lowest = logprobs.iter().copied().map(f64::from).enumerate().min_by(by_value);
         let windows = logprobs.windows(window.min(logprobs.len()));

@@ -66,7 +66,8 @@ where `logprobs_atol` is given. Sampling with a seed counts as the same request.
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if self.repeats < 2 && self.under_load == 0 {
-            problems.push("`deterministic` needs `repeats` of at least 2, or `under_load`".to_owned());
+            problems
+                .push("`deterministic` needs `repeats` of at least 2, or `under_load`".to_owned());
         }
         if self.under_load == 1 {
             problems.push("`under_load` of 1 is no load; write 2 or more".to_owned());
@@ -74,7 +75,9 @@ where `logprobs_atol` is given. Sampling with a seed counts as the same request.
         if self.logprobs_atol.is_some_and(|atol| atol < 0.0) {
             problems.push("`logprobs_atol` is never below 0".to_owned());
         }
-        if self.logprobs_atol.is_some() && self.because.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        if self.logprobs_atol.is_some()
+            && self.because.as_deref().is_none_or(|text| text.trim().is_empty())
+        {
             problems.push("a tolerance needs `because`: where the number comes from".to_owned());
         }
         problems
@@ -98,7 +101,10 @@ impl Deterministic {
             load => format!(", {load} at a time"),
         };
         if let Some(failure) = first.error.as_ref().or(other.error.as_ref()) {
-            return Some(Outcome::hidden(expected, &format!("a run broke off: {}", failure.message)));
+            return Some(Outcome::hidden(
+                expected,
+                &format!("a run broke off: {}", failure.message),
+            ));
         }
         for (n, (a, b)) in first.exchanges.iter().zip(&other.exchanges).enumerate() {
             let place = format!("reply {} of run {number}{load}", n + 1);
@@ -109,20 +115,29 @@ impl Deterministic {
         None
     }
 
-    fn compare_replies(&self, a: &Exchange, b: &Exchange, place: &str, expected: &str) -> Option<Outcome> {
+    fn compare_replies(
+        &self,
+        a: &Exchange,
+        b: &Exchange,
+        place: &str,
+        expected: &str,
+    ) -> Option<Outcome> {
         let (a, b) = match (a.generation.seen(), b.generation.seen()) {
             (Ok(a), Ok(b)) => (a, b),
             (Err(reason), _) | (_, Err(reason)) => return Some(Outcome::hidden(expected, reason)),
         };
         if let Some(index) = first_difference(&a.ids(), &b.ids()) {
             let top = b.tokens.get(index).map_or(&[][..], |token| &token.top);
-            let window = show::difference(&show::plain(&a.tokens), &show::plain(&b.tokens), index, top);
+            let window =
+                show::difference(&show::plain(&a.tokens), &show::plain(&b.tokens), index, top);
             let message = format!("{place} leaves the first run at token {index}");
-            let outcome = Outcome::fail(expected, "another output", message).at(format!("token {index}"));
+            let outcome =
+                Outcome::fail(expected, "another output", message).at(format!("token {index}"));
             return Some(outcome.differing(window));
         }
         if a.termination != b.termination {
-            let message = format!("{place} ended by {}, the first run by {}", b.termination, a.termination);
+            let message =
+                format!("{place} ended by {}, the first run by {}", b.termination, a.termination);
             return Some(Outcome::fail(expected, b.termination.to_string(), message));
         }
         let atol = self.logprobs_atol?;
@@ -139,15 +154,16 @@ impl Deterministic {
 /// The position at which the log-probabilities are furthest apart, and by how much.
 fn widest(a: &[OutputToken], b: &[OutputToken]) -> Option<(usize, f64)> {
     let pairs = a.iter().zip(b).enumerate();
-    let gaps = pairs.filter_map(|(n, (a, b))| {
-        Some((n, (f64::from(a.logprob?) - f64::from(b.logprob?)).abs()))
-    });
+    let gaps = pairs
+        .filter_map(|(n, (a, b))| Some((n, (f64::from(a.logprob?) - f64::from(b.logprob?)).abs())));
     gaps.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::assertion::sample::{capture, edit_generation, good, hidden, judge_capture, problems, run, sound};
+    use crate::assertion::sample::{
+        capture, edit_generation, good, hidden, judge_capture, problems, run, sound,
+    };
     use crate::capture::{Capture, Exchange};
     use crate::finding::Status;
 

@@ -24,9 +24,9 @@ pub fn unpinned(settings: &[Setting]) -> Vec<String> {
     // At temperature 0 the most likely token is taken, whatever these say.
     const SAMPLING: [&str; 4] = ["top_k", "top_p", "min_p", "seed"];
     let is_zero = |value: &Value| value.as_f64() == Some(0.0);
-    let greedy = settings.iter().any(|setting| {
-        setting.name == "temperature" && setting.resolved.seen().is_ok_and(is_zero)
-    });
+    let greedy = settings
+        .iter()
+        .any(|setting| setting.name == "temperature" && setting.resolved.seen().is_ok_and(is_zero));
     let open = settings.iter().filter(|setting| {
         let name = setting.name.as_str();
         let matters = PINNABLE.contains(&name) && !(greedy && SAMPLING.contains(&name));

@@ -49,7 +49,10 @@ impl Short for Calls {
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(match text {
-            "none" => Ok(Calls { count: Some(Shorthand(Bounds { min: None, max: Some(0) })), ..Calls::default() }),
+            "none" => Ok(Calls {
+                count: Some(Shorthand(Bounds { min: None, max: Some(0) })),
+                ..Calls::default()
+            }),
             other => Err(format!("`{other}` is no list of calls; the only word here is `none`")),
         })
     }
@@ -144,7 +147,8 @@ impl ToolCalls {
 
     /// The place and the sentence of the first thing that does not hold.
     fn broken(&self, actual: &[ToolCall]) -> Option<(String, String)> {
-        if let Some(bounds) = self.0.count.as_ref().filter(|bounds| !bounds.contains(actual.len())) {
+        if let Some(bounds) = self.0.count.as_ref().filter(|bounds| !bounds.contains(actual.len()))
+        {
             let wanted = if bounds.max == Some(0) { "none".to_owned() } else { bounds.to_string() };
             let message = format!("the reply makes {}, not {wanted}", count(actual.len(), "call"));
             return Some(("calls".to_owned(), message));
@@ -165,7 +169,11 @@ impl ToolCalls {
         }
         let extra = open.first()?;
         let place = format!("call {}", expected.len() + 1);
-        let message = format!("`{}` was called beyond the {} expected", extra.name, count(expected.len(), "call"));
+        let message = format!(
+            "`{}` was called beyond the {} expected",
+            extra.name,
+            count(expected.len(), "call")
+        );
         Some((place, message))
     }
 }
@@ -188,20 +196,27 @@ impl Call {
             let what = format!("the reply calls `{}`, not `{}`", call.name, self.name);
             return Some((String::new(), what));
         }
-        if self.arguments.is_none() && self.arguments_match.is_none() && self.arguments_schema.is_none() {
+        if self.arguments.is_none()
+            && self.arguments_match.is_none()
+            && self.arguments_schema.is_none()
+        {
             return None;
         }
         let value: Value = match serde_json::from_str(&call.arguments) {
             Ok(value) => value,
             Err(error) => {
                 let raw = show::excerpt(&call.arguments);
-                let what = format!("the arguments of `{}` are not JSON ({error}): {raw}", self.name);
+                let what =
+                    format!("the arguments of `{}` are not JSON ({error}): {raw}", self.name);
                 return Some((String::new(), what));
             }
         };
         if let Some(schema) = &self.arguments_schema {
             let (path, what) = json_schema::violation(schema, &value)?;
-            return Some((path.clone(), format!("the arguments of `{}`: `{path}`: {what}", self.name)));
+            return Some((
+                path.clone(),
+                format!("the arguments of `{}`: `{path}`: {what}", self.name),
+            ));
         }
         let (wanted, keys) = match (&self.arguments, &self.arguments_match) {
             (Some(wanted), _) => (wanted, Keys::Exact),
@@ -268,7 +283,8 @@ mod tests {
         let part = "tool_calls: [{ name: f, arguments_match: { a: 1 } }]";
         assert_eq!(judged(part, &[("f", r#"{"a": 1, "b": 2}"#)]).status, Status::Pass);
         assert_eq!(judged(part, &[("f", r#"{"b": 2}"#)]).status, Status::Fail);
-        let schema = "tool_calls: [{ name: f, arguments_schema: { properties: { a: { type: integer } } } }]";
+        let schema =
+            "tool_calls: [{ name: f, arguments_schema: { properties: { a: { type: integer } } } }]";
         assert_eq!(judged(schema, &[("f", r#"{"a": 1}"#)]).status, Status::Pass);
         let outcome = judged(schema, &[("f", r#"{"a": "x"}"#)]);
         assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("call 1 $.a")));

@@ -25,7 +25,10 @@ fn role(deltas: &[Delta]) -> Option<(usize, String)> {
     if first.role.as_deref() != Some("assistant") {
         return Some((0, "the first piece does not say that the assistant speaks".to_owned()));
     }
-    let again = deltas.iter().skip(1).position(|delta| delta.role.as_deref().is_some_and(|role| role != "assistant"))?;
+    let again = deltas
+        .iter()
+        .skip(1)
+        .position(|delta| delta.role.as_deref().is_some_and(|role| role != "assistant"))?;
     Some((again + 1, "the role changes in the middle of the stream".to_owned()))
 }
 
@@ -45,7 +48,9 @@ fn usage(deltas: &[Delta]) -> Option<(usize, String)> {
     let at: Vec<usize> = (0..deltas.len()).filter(|&n| deltas[n].usage.is_some()).collect();
     let end = deltas.iter().position(|delta| delta.finish_reason.is_some())?;
     match at.as_slice() {
-        [first, ..] if *first < end => Some((*first, "usage comes before the finish reason".to_owned())),
+        [first, ..] if *first < end => {
+            Some((*first, "usage comes before the finish reason".to_owned()))
+        }
         [_, again, ..] => Some((*again, "usage comes a second time".to_owned())),
         _ => None,
     }
@@ -72,7 +77,8 @@ fn calls(deltas: &[Delta]) -> Option<(usize, String)> {
 }
 
 fn pieces(deltas: &[Delta]) -> Option<(usize, String)> {
-    let half = |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains('\u{fffd}'));
+    let half =
+        |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains('\u{fffd}'));
     for (n, delta) in deltas.iter().enumerate() {
         if half(&delta.content) || half(&delta.reasoning) {
             return Some((n, "a piece holds U+FFFD, which stands for half a character".to_owned()));
@@ -97,13 +103,18 @@ fn sum(deltas: &[Delta], response: &Response) -> Option<String> {
         let whole = whole.as_deref().unwrap_or_default();
         if pieces != whole {
             let (pieces, whole) = (show::excerpt(&pieces), show::excerpt(whole));
-            return Some(format!("the pieces of the {name} add up to {pieces}, the message has {whole}"));
+            return Some(format!(
+                "the pieces of the {name} add up to {pieces}, the message has {whole}"
+            ));
         }
     }
     let all = || deltas.iter().flat_map(|delta| &delta.tool_calls);
     let count = all().filter(|piece| piece.name.is_some()).count();
     if count != response.tool_calls.len() {
-        return Some(format!("the stream begins {count} calls, the message has {}", response.tool_calls.len()));
+        return Some(format!(
+            "the stream begins {count} calls, the message has {}",
+            response.tool_calls.len()
+        ));
     }
     for (n, call) in response.tool_calls.iter().enumerate() {
         let mine = || all().filter(|piece| piece.index == n);

@@ -64,13 +64,22 @@ conversation is run once more with streaming flipped, and both replies must be t
             Err(reason) => return Outcome::hidden(expected, reason),
         };
         let other = twin.and_then(|twin| twin.response.seen().ok());
-        let streamed = [Some(response), other].into_iter().flatten().find_map(|response| {
-            Some((response, response.stream.as_deref()?))
-        });
+        let streamed = [Some(response), other]
+            .into_iter()
+            .flatten()
+            .find_map(|response| Some((response, response.stream.as_deref()?)));
         let Some((response, deltas)) = streamed else {
             let reason = match view.exchange.request.stream {
-                true => return Outcome::fail(expected, "no stream", "a stream was asked for and the reply came whole"),
-                false => "the reply was not streamed; add `stream: true` or `equals_non_stream: true`",
+                true => {
+                    return Outcome::fail(
+                        expected,
+                        "no stream",
+                        "a stream was asked for and the reply came whole",
+                    );
+                }
+                false => {
+                    "the reply was not streamed; add `stream: true` or `equals_non_stream: true`"
+                }
             };
             return Outcome::hidden(expected, reason);
         };
@@ -86,7 +95,10 @@ conversation is run once more with streaming flipped, and both replies must be t
             let Some(twin) = twin else {
                 let why = view.capture.twin.as_ref().and_then(|twin| twin.error.as_ref());
                 let why = why.map_or("it was not run", |failure| &failure.message);
-                return Outcome::hidden(expected, &format!("no reply with streaming flipped: {why}"));
+                return Outcome::hidden(
+                    expected,
+                    &format!("no reply with streaming flipped: {why}"),
+                );
             };
             if let Some(outcome) = differs(view.exchange, twin, expected) {
                 return outcome;
@@ -117,7 +129,8 @@ fn differs(exchange: &Exchange, twin: &Exchange, expected: &str) -> Option<Outco
     let (Ok(a), Ok(b)) = (streamed.generation.seen(), whole.generation.seen()) else { return None };
     (a.ids() != b.ids()).then(|| {
         let (a, b) = (show::ids(&a.ids()), show::ids(&b.ids()));
-        Outcome::fail(b, a, "the output ids differ between the streamed and the whole reply").at("ids")
+        Outcome::fail(b, a, "the output ids differ between the streamed and the whole reply")
+            .at("ids")
     })
 }
 

@@ -1,4 +1,6 @@
-use crate::assertion::sample::{capture, edit_response, good, hidden, judge, judge_capture, run, sound, streamed};
+use crate::assertion::sample::{
+    capture, edit_response, good, hidden, judge, judge_capture, run, sound, streamed,
+};
 use crate::capture::{Delta, Exchange, ToolCallDelta};
 use crate::finding::{Outcome, Status};
 use crate::request::ToolCall;
@@ -35,7 +37,8 @@ fn a_good_stream_passes_and_every_invariant_can_break() {
 
 /// A stream of two calls.
 fn calling(edit: impl FnOnce(&mut Vec<ToolCallDelta>)) -> Outcome {
-    let call = |id: &str| ToolCall { id: id.to_owned(), name: "f".to_owned(), arguments: "{}".to_owned() };
+    let call =
+        |id: &str| ToolCall { id: id.to_owned(), name: "f".to_owned(), arguments: "{}".to_owned() };
     let piece = |index, id: Option<&str>, arguments: &str| ToolCallDelta {
         index,
         id: id.map(str::to_owned),

@@ -39,10 +39,10 @@ pub(crate) fn letter(text: &str) -> Option<char> {
     let answered = || {
         let lower: Vec<char> = chars.iter().map(char::to_ascii_lowercase).collect();
         let after = (0..lower.len()).rev().find(|at| ends_with(&lower, *at, "answer"))?;
-        found.iter().find(|one| one.at >= after && sound(&chars, one))
+        found.iter().find(|one| one.at >= after && sound(one))
     };
-    let first = || found.first().filter(|one| leads(&chars, one) && sound(&chars, one));
-    let last = || found.iter().rev().find(|one| sound(&chars, one));
+    let first = || found.first().filter(|one| leads(&chars, one) && sound(one));
+    let last = || found.iter().rev().find(|one| sound(one));
     let chosen = boxed.or_else(answered).or_else(first).or_else(last)?;
     Some(chosen.letter.to_ascii_uppercase())
 }
@@ -80,7 +80,7 @@ fn stands_alone(chars: &[char], at: usize) -> Option<Found> {
 }
 
 /// Whether it is no word of a sentence: `A` and `I` need something that sets them apart.
-fn sound(_chars: &[char], one: &Found) -> bool {
+fn sound(one: &Found) -> bool {
     one.marked || !matches!(one.letter, 'A' | 'I')
 }
 
