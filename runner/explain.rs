@@ -62,11 +62,13 @@ pub fn topics() -> Vec<Topic> {
         let help = format!("Reads the boundary `{}`.\n{}", info.boundary, info.help);
         topics.push(topic("assertion", info.name, info.summary, &help));
     }
-    for info in score::EXTRACTORS {
-        topics.push(topic("extractor", info.name, info.summary, info.help));
+    for info in score::extract::ALL {
+        let help = format!("Used as `task_score: {{ extractor: {} }}`.", info.name);
+        topics.push(topic("extractor", info.name, info.summary, &help));
     }
-    for info in score::SCORERS {
-        topics.push(topic("scorer", info.name, info.summary, info.help));
+    for info in score::scorer::ALL {
+        let help = format!("Used as `task_score: {{ scorer: {} }}`.", info.name);
+        topics.push(topic("scorer", info.name, info.summary, &help));
     }
     for (code, summary, help) in EXIT_CODES {
         topics.push(topic("exit code", code, summary, help));

@@ -1,235 +1,248 @@
-//! `carries`: the state of one turn is in the prompt of the next, id by id.
+//! `carries`: each prompt continues what the model has read and written before.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arg::{Never, Short, Shorthand};
 use super::{Assert, Info, Scope, View, show};
-use crate::capture::{Boundary, Exchange, Token};
+use crate::capture::{Boundary, Exchange, Generation, Input, Termination, Token};
 use crate::compare::walk::first_difference;
 use crate::finding::Outcome;
-use crate::request::Role;
 
-/// Whether replies may be rendered anew.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Options {
-    /// Why a reply may stand in the next prompt with other ids than it was generated with.
-    pub allow_rerendered: Option<String>,
+/// How strictly a conversation is carried on.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Carries(Shorthand<Arguments>);
+
+/// The arguments in their long form.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CarriesArguments")]
+struct Arguments {
+    /// Why the reply may be rendered with other ids; then only the prompt before it must be carried on.
+    #[serde(default)]
+    allow_rerendered: Option<String>,
+    /// False only in `carries: false`, which is refused.
+    #[serde(skip, default = "yes")]
+    asked: bool,
 }
 
-impl Short for Options {
-    const FORMS: &'static str = "`true`, or a mapping with `allow_rerendered`";
+fn yes() -> bool {
+    true
+}
+
+impl Short for Arguments {
+    const FORMS: &'static str = "`true`, or a mapping with `allow_rerendered` and the reason";
     const TYPES: &'static [&'static str] = &["boolean"];
     type Item = Never;
 
     fn from_truth(truth: bool) -> Option<Self> {
-        truth.then(Options::default)
+        Some(Arguments { allow_rerendered: None, asked: truth })
     }
 }
 
-/// The prompt of every turn starts with the prompt and the output of the turn before.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Carries(Shorthand<Options>);
+impl Carries {
+    fn describe(&self) -> String {
+        match &self.0.allow_rerendered {
+            None => "each prompt starts with the prompt and the output before it".to_owned(),
+            Some(_) => "each prompt starts with the prompt before it".to_owned(),
+        }
+    }
+
+    /// The tokens that the next prompt must start with.
+    fn carried(&self, exchange: &Exchange) -> Result<Vec<Token>, String> {
+        let mut tokens = exchange.input.seen()?.tokens.clone();
+        if self.0.allow_rerendered.is_none() {
+            tokens.extend(spoken(exchange.generation.seen()?));
+        }
+        Ok(tokens)
+    }
+
+    /// The break between a reply and the next prompt.
+    fn broken(&self, turn: usize, before: &Exchange, after: &Exchange) -> Option<Outcome> {
+        let (expected, next) = match (self.carried(before), after.input.seen()) {
+            (Ok(expected), Ok(next)) => (expected, next),
+            (Err(reason), _) => return Some(Outcome::hidden(self.describe(), &reason)),
+            (_, Err(reason)) => return Some(Outcome::hidden(self.describe(), reason)),
+        };
+        let ids: Vec<u32> = expected.iter().map(|token| token.id).collect();
+        let actual = next.ids();
+        let index = first_difference(&ids, &actual[..actual.len().min(ids.len())])?;
+        let prompt = before.input.seen().map_or(0, |input| input.tokens.len());
+        let place = if index >= prompt {
+            let token = index - prompt;
+            format!(
+                "token {token} of reply {}, message {}",
+                turn + 1,
+                before.request.messages.len() + 1
+            )
+        } else {
+            match message_at(next, after, index) {
+                Some((number, role)) => format!("message {number} ({role})"),
+                None => "the template's own text".to_owned(),
+            }
+        };
+        let name = |token: Option<&Token>| token.map_or("the end".to_owned(), show::token);
+        let message = format!(
+            "prompt {} breaks with what came before in {place}: expected {}, found {}",
+            turn + 2,
+            name(expected.get(index)),
+            name(next.tokens.get(index)),
+        );
+        let outcome = Outcome::fail(self.describe(), show::ids(&actual), message)
+            .at(format!("prompt {}, token {index}", turn + 2))
+            .differing(show::difference(&expected, &next.tokens, index, &[]));
+        Some(outcome)
+    }
+}
+
+/// The output without its end token: the template writes the end of a turn itself, in its own way.
+fn spoken(generation: &Generation) -> impl Iterator<Item = Token> + '_ {
+    let ended = matches!(generation.termination, Termination::Eos(_) | Termination::StopToken(_));
+    let count = generation.tokens.len().saturating_sub(usize::from(ended));
+    show::plain(&generation.tokens[..count]).into_iter()
+}
+
+/// The 1-based message of a request whose text holds the token at `index` of its prompt.
+fn message_at(input: &Input, exchange: &Exchange, index: usize) -> Option<(usize, String)> {
+    let prompt = input.prompt.seen().ok()?;
+    let offset: usize = input.tokens.iter().take(index).map(|token| token.piece.len()).sum();
+    let mut from = 0;
+    for (number, message) in exchange.request.messages.iter().enumerate() {
+        let content = message.content.as_deref().unwrap_or_default().trim();
+        let Some(start) = prompt.get(from..).and_then(|rest| rest.find(content)) else { continue };
+        let end = from + start + content.len();
+        if offset < end || (offset == end && content.is_empty()) {
+            let role = format!("{:?}", message.role).to_lowercase();
+            return Some((number + 1, role));
+        }
+        from = end;
+    }
+    None
+}
 
 impl Assert for Carries {
     const INFO: Info = Info {
         name: "carries",
         boundary: Boundary::Input,
-        summary: "each turn's prompt starts with the ids of the turn before: its prompt, then its output",
+        summary: "each prompt starts with the ids of the prompt and the reply before it",
         help: "\
-Turn n+1's prompt ids must begin with turn n's prompt ids followed by its output ids, so that
-nothing of the conversation was dropped, retokenized or rendered otherwise. Where a template
-renders a reply anew (it drops reasoning, say), state it: then only the prompts are compared, up
-to the generation prompt.
+The end token of a reply is not compared, since the template closes a turn in its own way. Where
+the template renders replies anew, such as without their reasoning, say so: then the ids of each
+prompt must still start with those of the prompt before it.
 
     - carries: true
-    - carries: { allow_rerendered: the template drops earlier reasoning }",
+    - carries: { allow_rerendered: \"the template drops earlier reasoning\" }",
         scope: Scope::Whole,
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        let expected = match &self.0.allow_rerendered {
-            None => "each prompt starts with the turn before",
-            Some(_) => "each prompt starts with the prompt before",
-        };
         let exchanges = &view.run.exchanges;
         if exchanges.len() < 2 {
-            return Outcome::hidden(expected, "there is one reply only, so nothing is carried");
+            return Outcome::hidden(self.describe(), "there is no second reply to compare");
         }
-        for (n, pair) in exchanges.windows(2).enumerate() {
-            match self.compare(&pair[0], &pair[1]) {
-                Ok(None) => {}
-                Ok(Some(lost)) => return lost.outcome(expected, n + 2),
-                Err(reason) => return Outcome::hidden(expected, reason),
-            }
-        }
-        let outcome = Outcome::pass(expected, format!("{} replies carried", exchanges.len() - 1));
+        let mut pairs = exchanges.windows(2).enumerate();
+        let broken = pairs.find_map(|(turn, pair)| self.broken(turn, &pair[0], &pair[1]));
+        let outcome = broken.unwrap_or_else(|| {
+            Outcome::pass(self.describe(), format!("{} prompts", exchanges.len()))
+        });
         match &self.0.allow_rerendered {
-            Some(reason) => outcome.within(format!("replies may be rendered anew: {reason}")),
+            Some(reason) => outcome.within(format!("allow_rerendered, because: {reason}")),
             None => outcome,
         }
     }
 
     fn problems(&self) -> Vec<String> {
-        match &self.0.allow_rerendered {
-            Some(reason) if reason.trim().is_empty() => {
-                vec!["`allow_rerendered` is the reason, in words".to_owned()]
-            }
-            _ => Vec::new(),
+        if !self.0.asked {
+            return vec!["`carries: false` asks for nothing; leave the entry out".to_owned()];
         }
-    }
-}
-
-/// Where a prompt leaves the turn before.
-struct Lost {
-    index: usize,
-    expected: Vec<Token>,
-    actual: Vec<Token>,
-    message: String,
-}
-
-impl Lost {
-    fn outcome(self, expected: &str, reply: usize) -> Outcome {
-        let window = show::difference(&self.expected, &self.actual, self.index, &[]);
-        let message = format!(
-            "the prompt of reply {reply} leaves the turn before at token {}, in {}",
-            self.index, self.message
-        );
-        let actual = format!("{} ids carried", self.index);
-        Outcome::fail(expected, actual, message)
-            .at(format!("token {}", self.index))
-            .differing(window)
-    }
-}
-
-impl Carries {
-    fn compare<'a>(
-        &self,
-        before: &'a Exchange,
-        after: &'a Exchange,
-    ) -> Result<Option<Lost>, &'a str> {
-        let (first, second) = (before.input.seen()?, after.input.seen()?);
-        let mut carried = first.tokens.clone();
-        if self.0.allow_rerendered.is_some() {
-            // The generation prompt is what the template adds for the reply; a reply that is rendered anew may
-            // begin otherwise, so the comparison ends with the last message that was given.
-            carried.truncate(given(before, &carried));
-        } else {
-            carried.extend(show::plain(&before.generation.seen()?.tokens));
+        if self.0.allow_rerendered.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
+            return vec!["`allow_rerendered` needs the reason".to_owned()];
         }
-        let (expected, actual): (Vec<u32>, Vec<u32>) = (
-            carried.iter().map(|token| token.id).collect(),
-            second.tokens.iter().take(carried.len()).map(|token| token.id).collect(),
-        );
-        let Some(index) = first_difference(&expected, &actual) else { return Ok(None) };
-        let message = owner(before, first.tokens.len(), &carried, index);
-        Ok(Some(Lost { index, expected: carried, actual: second.tokens.clone(), message }))
-    }
-}
-
-/// How many of the prompt's tokens stand before the generation prompt: up to the end of the last given message.
-fn given(exchange: &Exchange, tokens: &[Token]) -> usize {
-    let mut texts =
-        exchange.request.messages.iter().filter_map(|message| message.content.as_deref());
-    let Some(last) = texts.next_back().map(str::trim).filter(|text| !text.is_empty()) else {
-        return tokens.len();
-    };
-    let whole: String = tokens.iter().map(|token| token.piece.as_str()).collect();
-    let Some(end) = whole.rfind(last).map(|start| start + last.len()) else { return tokens.len() };
-    let mut length = 0;
-    let inside = tokens.iter().take_while(|token| {
-        length += token.piece.len();
-        length <= end
-    });
-    inside.count()
-}
-
-/// The message that the token at `index` belongs to, in words.
-fn owner(exchange: &Exchange, prompt: usize, tokens: &[Token], index: usize) -> String {
-    if index >= prompt {
-        return "the reply before".to_owned();
-    }
-    let read: String = tokens.iter().take(index).map(|token| token.piece.as_str()).collect();
-    let messages = &exchange.request.messages;
-    let whole = |text: &Option<String>| {
-        text.as_deref()
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .is_some_and(|text| read.contains(text))
-    };
-    // The first message of which not everything had been read by then.
-    match messages.iter().position(|message| !whole(&message.content)) {
-        Some(n) => {
-            let role = match messages[n].role {
-                Role::System => "system",
-                Role::User => "user",
-                Role::Assistant => "assistant",
-                Role::Tool => "tool",
-            };
-            format!("message {} ({role})", n + 1)
-        }
-        None => "the generation prompt".to_owned(),
+        Vec::new()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::assertion::sample::{EOS, capture, exchange, hidden, judge_capture, problems};
+    use crate::assertion::sample::{
+        EOS, capture, exchange, hidden, judge_capture, problems, request,
+    };
     use crate::capture::Exchange;
     use crate::finding::{Outcome, Status};
+    use crate::request::Role;
 
-    fn judged(yaml: &str, exchanges: Vec<Exchange>) -> Outcome {
-        judge_capture(yaml, &capture(exchanges), None)
+    const RERENDERED: &str = "carries: { allow_rerendered: drops reasoning }";
+
+    fn conversation(second: &[u32]) -> [Exchange; 2] {
+        let mut next = exchange(second, &[40, EOS], "bye");
+        next.request =
+            request(&[(Role::User, "t11"), (Role::Assistant, "t20t21"), (Role::User, "t30")]);
+        [exchange(&[10, 11, 12], &[20, 21, EOS], "t20t21"), next]
     }
 
-    fn first() -> Exchange {
-        exchange(&[10, 11, 12], &[20, EOS], "a")
-    }
-
-    #[test]
-    fn the_next_prompt_starts_with_prompt_and_output() {
-        let next = exchange(&[10, 11, 12, 20, EOS, 13, 14], &[21, EOS], "b");
-        assert_eq!(judged("carries: true", vec![first(), next]).status, Status::Pass);
-    }
-
-    #[test]
-    fn a_retokenized_reply_is_located() {
-        let next = exchange(&[10, 11, 12, 30, 31, EOS, 13], &[21, EOS], "b");
-        let outcome = judged("carries: true", vec![first(), next.clone()]);
-        assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 3")));
-        assert!(outcome.message.contains("the reply before"), "{}", outcome.message);
-        assert_eq!(outcome.difference.unwrap().expected[3].id, 20);
-        let allowed =
-            judged("carries: { allow_rerendered: the template does }", vec![first(), next]);
-        assert_eq!(allowed.status, Status::Pass);
-        assert!(allowed.tolerance.unwrap().contains("the template does"));
+    fn judge(yaml: &str, exchanges: [Exchange; 2]) -> Outcome {
+        judge_capture(yaml, &capture(exchanges.to_vec()), None)
     }
 
     #[test]
-    fn a_changed_prompt_is_lost_even_where_replies_may_change() {
-        let next = exchange(&[10, 99, 12, 20, EOS], &[21, EOS], "b");
-        for yaml in ["carries: true", "carries: { allow_rerendered: x }"] {
-            let outcome = judged(yaml, vec![first(), next.clone()]);
+    fn prompt_and_output_are_carried_whatever_ends_the_turn() {
+        for end in [&[EOS, 30][..], &[3, 30], &[99, EOS, 30]] {
+            let second = [&[10, 11, 12, 20, 21][..], end].concat();
             assert_eq!(
-                (outcome.status, outcome.at.as_deref()),
-                (Status::Fail, Some("token 1")),
-                "{yaml}"
+                judge("carries: true", conversation(&second)).status,
+                Status::Pass,
+                "{end:?}"
             );
         }
     }
 
     #[test]
-    fn a_prompt_that_ends_early_is_lost() {
-        let next = exchange(&[10, 11], &[21, EOS], "b");
-        assert_eq!(judged("carries: true", vec![first(), next]).status, Status::Fail);
+    fn a_retokenised_reply_breaks_unless_it_is_allowed() {
+        let broken = conversation(&[10, 11, 12, 20, 99, EOS, 30]);
+        let outcome = judge("carries: true", broken.clone());
+        assert_eq!(
+            (outcome.status, outcome.at.as_deref()),
+            (Status::Fail, Some("prompt 2, token 4"))
+        );
+        assert!(outcome.message.contains("token 1 of reply 1, message 2"), "{}", outcome.message);
+        assert_eq!(outcome.difference.as_ref().unwrap().index, 4);
+        let outcome = judge(RERENDERED, broken);
+        assert_eq!(outcome.status, Status::Pass);
+        assert!(outcome.tolerance.unwrap().contains("drops reasoning"));
     }
 
     #[test]
-    fn what_was_not_seen_is_not_evaluated() {
-        assert_eq!(judged("carries: true", vec![first(), hidden()]).status, Status::NotEvaluated);
-        assert_eq!(judged("carries: true", vec![first()]).status, Status::NotEvaluated);
-        assert!(problems("carries: { allow_rerendered: \" \" }").contains("reason"));
+    fn a_changed_earlier_message_breaks_in_any_case() {
+        for yaml in ["carries: true", RERENDERED] {
+            let mut changed = conversation(&[10, 77, 12, 20, 21, EOS, 30]);
+            changed[1].request.messages[0].content = Some("t77".to_owned());
+            let outcome = judge(yaml, changed);
+            assert_eq!(outcome.status, Status::Fail, "{yaml}");
+            assert!(outcome.message.contains("message 1 (user)"), "{}", outcome.message);
+        }
+        assert_eq!(judge("carries: true", conversation(&[10, 11, 12, 20])).status, Status::Fail);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_evaluated() {
+        let [first, mut second] = conversation(&[10, 11, 12, 20, 21, EOS]);
+        second.input = hidden().input;
+        assert_eq!(
+            judge("carries: true", [first.clone(), second.clone()]).status,
+            Status::NotEvaluated
+        );
+        let alone = capture(vec![first.clone()]);
+        assert_eq!(judge_capture("carries: true", &alone, None).status, Status::NotEvaluated);
+        let [mut first, second] = conversation(&[10, 11, 12, 20, 21, EOS]);
+        first.generation = hidden().generation;
+        assert_eq!(judge(RERENDERED, [first.clone(), second.clone()]).status, Status::Pass);
+        assert_eq!(judge("carries: true", [first, second]).status, Status::NotEvaluated);
+    }
+
+    #[test]
+    fn empty_reasons_are_named() {
+        assert!(problems("carries: false").contains("asks for nothing"));
+        assert!(problems("carries: { allow_rerendered: '' }").contains("needs the reason"));
     }
 }

@@ -3,285 +3,276 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::arg::Span;
 use super::{Assert, Info, Scope, View, show};
 use crate::capture::{Boundary, OutputToken};
+use crate::compare::stats::mean;
 use crate::finding::Outcome;
 
-/// How sure the model must have been; everything that is written must hold.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+/// Floors and ceilings on the probabilities of the chosen tokens.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Confidence {
-    /// The mean natural log-probability of the output tokens is at least this.
-    pub min_mean_logprob: Option<f64>,
-    /// The mean over any `window` neighbouring tokens is at least this.
-    pub min_window_logprob: Option<f64>,
-    /// How many tokens a window has; 8 when left out.
-    pub window: Option<usize>,
-    /// The perplexity of the output under the model, exp(-mean log-probability), is at most this.
-    pub max_perplexity: Option<f64>,
-    /// At every token, the chosen one is ahead of the runner-up by at least this many nats.
-    pub min_margin: Option<f64>,
-    /// At most this share of the tokens has a probability of one, up to rounding.
-    pub max_locked: Option<f64>,
+    /// The mean log-probability of the chosen tokens is at least this, in nats.
+    #[serde(default)]
+    mean_logprob: Option<f64>,
+    /// The lowest mean over any run of tokens.
+    #[serde(default)]
+    lowest_run: Option<LowestRun>,
+    /// exp(−mean log-probability) is at most this.
+    #[serde(default)]
+    perplexity: Option<f64>,
+    /// At every position the chosen token is at least this much above the best other one, in nats.
+    #[serde(default)]
+    margin: Option<f64>,
+    /// The share of positions at which the chosen token has a probability of 0.99 or more.
+    #[serde(default)]
+    locked: Option<Span>,
+    /// Where the limits come from.
+    #[serde(default)]
+    because: Option<String>,
 }
 
-/// A probability this close to one counts as locked: the log-probability in f32 is -1e-6 or nearer to 0.
-const LOCKED: f32 = -1e-6;
+/// A floor for every run of so many tokens.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LowestRun {
+    /// The length of a run; a shorter output is one run.
+    window: usize,
+    /// The mean log-probability of every run is at least this, in nats.
+    mean_logprob: f64,
+}
+
+/// One measured limit.
+struct Check {
+    expected: String,
+    actual: String,
+    holds: bool,
+    /// The token at which it is worst.
+    at: Option<usize>,
+}
+
+/// The probability from which a position counts as locked.
+const LOCKED: f64 = 0.99;
+
+impl Confidence {
+    fn checks(&self, logprobs: &[f64], tokens: &[OutputToken]) -> Result<Vec<Check>, String> {
+        let average = mean(logprobs).ok_or("the output has no token")?;
+        let mut checks = Vec::new();
+        let mut add =
+            |expected, actual, holds, at| checks.push(Check { expected, actual, holds, at });
+        if let Some(floor) = self.mean_logprob {
+            let holds = average >= floor;
+            add(
+                format!("mean logprob at least {floor}"),
+                format!("mean logprob {average:.4}"),
+                holds,
+                None,
+            );
+        }
+        if let Some(run) = self.lowest_run {
+            let (start, lowest) = lowest_run(logprobs, run.window);
+            let expected = format!(
+                "every run of {} has mean logprob at least {}",
+                show::tokens(run.window),
+                run.mean_logprob
+            );
+            add(
+                expected,
+                format!("lowest run {lowest:.4}"),
+                lowest >= run.mean_logprob,
+                Some(start),
+            );
+        }
+        if let Some(ceiling) = self.perplexity {
+            let perplexity = (-average).exp();
+            let actual = format!("perplexity {perplexity:.4}");
+            add(format!("perplexity at most {ceiling}"), actual, perplexity <= ceiling, None);
+        }
+        if let Some(floor) = self.margin {
+            let (at, margin) = smallest_margin(tokens)?;
+            add(
+                format!("margin at least {floor}"),
+                format!("smallest margin {margin:.4}"),
+                margin >= floor,
+                Some(at),
+            );
+        }
+        if let Some(span) = self.locked {
+            let locked = logprobs.iter().filter(|logprob| logprob.exp() >= LOCKED).count();
+            let share = locked as f64 / logprobs.len() as f64;
+            let actual =
+                format!("share of locked positions {share:.4} ({locked} of {})", logprobs.len());
+            add(format!("share of locked positions {span}"), actual, span.contains(share), None);
+        }
+        Ok(checks)
+    }
+
+    fn describe(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.mean_logprob.map(|floor| format!("mean logprob at least {floor}")));
+        parts
+            .extend(self.lowest_run.map(|run| format!("lowest run at least {}", run.mean_logprob)));
+        parts.extend(self.perplexity.map(|ceiling| format!("perplexity at most {ceiling}")));
+        parts.extend(self.margin.map(|floor| format!("margin at least {floor}")));
+        parts.extend(self.locked.map(|span| format!("locked {span}")));
+        parts.join(" and ")
+    }
+}
+
+/// The first token and the mean of the lowest run; a NaN is the lowest.
+fn lowest_run(logprobs: &[f64], window: usize) -> (usize, f64) {
+    let window = window.clamp(1, logprobs.len().max(1));
+    let means = logprobs.windows(window).map(|run| mean(run).unwrap_or(f64::NAN)).enumerate();
+    means.fold(
+        (0, f64::INFINITY),
+        |lowest, run| if run.1 < lowest.1 || run.1.is_nan() { run } else { lowest },
+    )
+}
+
+/// The position and size of the smallest lead of a chosen token over the best other one.
+fn smallest_margin(tokens: &[OutputToken]) -> Result<(usize, f64), String> {
+    let mut smallest = (0, f64::INFINITY);
+    for (index, token) in tokens.iter().enumerate() {
+        let other = token.top.iter().find(|top| top.id != token.id);
+        let (Some(chosen), Some(other)) = (token.logprob, other) else {
+            return Err(format!("no alternative to token {index} was kept"));
+        };
+        let margin = f64::from(chosen) - f64::from(other.logprob);
+        if margin < smallest.1 || margin.is_nan() {
+            smallest = (index, margin);
+        }
+    }
+    Ok(smallest)
+}
 
 impl Assert for Confidence {
     const INFO: Info = Info {
         name: "confidence",
         boundary: Boundary::Generation,
-        summary: "the model was this sure of what it wrote",
+        summary: "the model was so sure of its output",
         help: "\
-Read from the log-probabilities of the chosen tokens under the raw distribution, before penalties
-and temperature. A model with a broken kernel or a wrong template writes fluent text that it is not
-sure of: the mean falls, or a run of tokens does.
+Log-probabilities of the chosen tokens under the raw distribution, in nats: the mean, the lowest
+mean of any run of `window` tokens, the perplexity exp(-mean), the smallest lead over the
+runner-up (negative where the chosen token was not the most likely), and the share of positions
+with a probability of 0.99 or more.
 
-    - confidence: { min_mean_logprob: -0.5 }
-    - confidence: { min_window_logprob: -2, window: 8 }
-    - confidence: { max_perplexity: 1.6, min_margin: 0.1, max_locked: 0.99 }",
+    - confidence: { mean_logprob: -0.5, lowest_run: { window: 8, mean_logprob: -2 } }
+    - confidence: { perplexity: 1.4, margin: 0.1, because: \"20 reference runs\" }
+    - confidence: { locked: { max: 0.95 } }",
         scope: Scope::Each,
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        let expected = self.expected();
         let tokens = match view.exchange.generation.seen() {
             Ok(generation) => &generation.tokens,
-            Err(reason) => return Outcome::hidden(expected, reason),
+            Err(reason) => return Outcome::hidden(self.describe(), reason),
         };
-        let Some(logprobs) = tokens.iter().map(|token| token.logprob).collect::<Option<Vec<f32>>>()
-        else {
-            return Outcome::hidden(expected, "the log-probabilities of the tokens were not shown");
+        let logprobs: Option<Vec<f64>> =
+            tokens.iter().map(|token| token.logprob.map(f64::from)).collect();
+        let Some(logprobs) = logprobs else {
+            return Outcome::hidden(self.describe(), "no log-probability was kept for some token");
         };
-        if logprobs.is_empty() {
-            return Outcome::hidden(expected, "no token was generated");
+        let checks = match self.checks(&logprobs, tokens) {
+            Ok(checks) => checks,
+            Err(reason) => return Outcome::hidden(self.describe(), &reason),
+        };
+        let tolerance = match &self.because {
+            Some(because) => format!("{}, because: {because}", self.describe()),
+            None => self.describe(),
+        };
+        if let Some(failed) = checks.iter().find(|check| !check.holds) {
+            let message = format!("{}, not {}", failed.actual, failed.expected);
+            let outcome =
+                Outcome::fail(&failed.expected, &failed.actual, message).within(tolerance);
+            return match failed.at {
+                Some(index) => outcome.at(format!("token {index}")),
+                None => outcome,
+            };
         }
-        let measured = Measured::of(tokens, &logprobs, self.window());
-        match self.broken(&measured, tokens) {
-            None => Outcome::pass(expected, measured.to_string()),
-            Some((at, message)) => {
-                Outcome::fail(expected, measured.to_string(), message).at(format!("token {at}"))
-            }
-        }
+        let actual: Vec<_> = checks.into_iter().map(|check| check.actual).collect();
+        Outcome::pass(self.describe(), actual.join(", ")).within(tolerance)
     }
 
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        let bounds = [
-            self.min_mean_logprob,
-            self.min_window_logprob,
-            self.max_perplexity,
-            self.min_margin,
-            self.max_locked,
-        ];
-        if bounds.iter().all(Option::is_none) {
-            problems.push(
-                "`confidence` needs at least one bound, such as `min_mean_logprob`".to_owned(),
-            );
+        if self.describe().is_empty() {
+            problems.push("give at least one of `mean_logprob`, `lowest_run`, `perplexity`, `margin`, `locked`".to_owned());
         }
-        for (name, bound) in [
-            ("min_mean_logprob", self.min_mean_logprob),
-            ("min_window_logprob", self.min_window_logprob),
-        ] {
-            if bound.is_some_and(|bound| bound > 0.0) {
-                problems.push(format!("`{name}` is a log-probability, which is never above 0"));
-            }
+        let floors = [self.mean_logprob, self.lowest_run.map(|run| run.mean_logprob)];
+        if floors.iter().flatten().any(|floor| *floor > 0.0 || floor.is_nan()) {
+            problems
+                .push("a log-probability is never above 0, so this floor cannot hold".to_owned());
         }
-        if self.max_perplexity.is_some_and(|bound| bound < 1.0) {
-            problems.push("`max_perplexity` is never below 1".to_owned());
+        if self.lowest_run.is_some_and(|run| run.window == 0) {
+            problems.push("`lowest_run.window` is 0; a run has at least one token".to_owned());
         }
-        if self.max_locked.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            problems.push("`max_locked` is a share between 0 and 1".to_owned());
+        if self.perplexity.is_some_and(|ceiling| ceiling < 1.0 || ceiling.is_nan()) {
+            problems.push("a perplexity is never below 1, so this ceiling cannot hold".to_owned());
         }
-        if self.window == Some(0) {
-            problems.push("`window` is at least 1".to_owned());
-        }
-        if self.window.is_some() && self.min_window_logprob.is_none() {
-            problems.push("`window` has no effect without `min_window_logprob`".to_owned());
-        }
+        problems.extend(self.locked.map(|span| span.problems("locked")).unwrap_or_default());
         problems
     }
 }
 
-impl Confidence {
-    fn window(&self) -> usize {
-        self.window.unwrap_or(8).max(1)
-    }
-
-    fn expected(&self) -> String {
-        let bounds = [
-            ("mean logprob >=", self.min_mean_logprob),
-            ("every window >=", self.min_window_logprob),
-            ("perplexity <=", self.max_perplexity),
-            ("margin >=", self.min_margin),
-            ("locked <=", self.max_locked),
-        ];
-        let written =
-            bounds.iter().filter_map(|(name, bound)| Some(format!("{name} {}", (*bound)?)));
-        written.collect::<Vec<_>>().join(", ")
-    }
-
-    /// The first bound that does not hold: the token it points at, and a sentence.
-    fn broken(&self, measured: &Measured, tokens: &[OutputToken]) -> Option<(usize, String)> {
-        let piece = |at: usize| format!("{:?}", tokens[at].piece);
-        let lowest = measured.lowest;
-        if let Some(bound) = self.min_mean_logprob.filter(|bound| measured.mean < *bound) {
-            let text = format!(
-                "the mean log-probability is {:.4}, under {bound}; lowest at token {lowest} {}",
-                measured.mean,
-                piece(lowest)
-            );
-            return Some((lowest, text));
-        }
-        if let Some(bound) = self.min_window_logprob.filter(|bound| measured.window.1 < *bound) {
-            let (start, mean) = measured.window;
-            let end = (start + self.window()).min(tokens.len());
-            let text = format!(
-                "tokens {start} to {} have a mean log-probability of {mean:.4}, under {bound}",
-                end - 1
-            );
-            return Some((start, text));
-        }
-        if let Some(bound) = self.max_perplexity.filter(|bound| (-measured.mean).exp() > *bound) {
-            let text = format!("the perplexity is {:.4}, over {bound}", (-measured.mean).exp());
-            return Some((lowest, text));
-        }
-        if let Some(bound) = self.min_margin {
-            let (at, margin) = measured.margin?;
-            if margin < bound {
-                let text = format!(
-                    "token {at} {} is only {margin:.4} nats ahead of the runner-up",
-                    piece(at)
-                );
-                return Some((at, text));
-            }
-        }
-        let bound = self.max_locked.filter(|bound| measured.locked > *bound)?;
-        let share = measured.locked * 100.0;
-        Some((
-            0,
-            format!(
-                "{share:.1} % of the tokens have a probability of one, more than {:.1} %",
-                bound * 100.0
-            ),
-        ))
-    }
-}
-
-/// What was measured of one output.
-struct Measured {
-    mean: f64,
-    /// The token with the lowest log-probability.
-    lowest: usize,
-    /// The start and the mean of the lowest window.
-    window: (usize, f64),
-    /// The token with the smallest margin, where the alternatives were shown.
-    margin: Option<(usize, f64)>,
-    /// The share of tokens at a probability of one.
-    locked: f64,
-    count: usize,
-}
-
-impl Measured {
-    /// `logprobs` has one entry per token, and at least one.
-    fn of(tokens: &[OutputToken], logprobs: &[f32], window: usize) -> Measured {
-        let mean = |values: &[f32]| {
-            values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64
-        };
-        let by_value = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
-        let lowest = logprobs.iter().copied().map(f64::from).enumerate().min_by(by_value);
-        let windows = logprobs.windows(window.min(logprobs.len()));
-        let lowest_window = windows.map(mean).enumerate().min_by(by_value);
-        let margins = tokens.iter().enumerate().filter_map(|(n, token)| Some((n, margin(token)?)));
-        let locked = logprobs.iter().filter(|logprob| **logprob >= LOCKED).count();
-        Measured {
-            mean: mean(logprobs),
-            lowest: lowest.map_or(0, |(n, _)| n),
-            window: lowest_window.unwrap_or((0, 0.0)),
-            margin: margins.min_by(by_value),
-            locked: locked as f64 / logprobs.len() as f64,
-            count: logprobs.len(),
-        }
-    }
-}
-
-impl std::fmt::Display for Measured {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "mean {:.4}, lowest window {:.4}", self.mean, self.window.1)?;
-        if let Some((_, margin)) = self.margin {
-            write!(f, ", smallest margin {margin:.4}")?;
-        }
-        write!(f, ", over {}", show::tokens(self.count))
-    }
-}
-
-/// By how many nats the chosen token is ahead of the best other one; below 0 when it is not the best.
-fn margin(token: &OutputToken) -> Option<f64> {
-    let other = token.top.iter().find(|other| other.id != token.id)?;
-    Some(f64::from(token.logprob?) - f64::from(other.logprob))
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::assertion::sample::{edit_generation, good, hidden, judge, problems, with_top};
+    use crate::assertion::sample::{
+        edit_generation, exchange, good, hidden, judge, problems, with_top,
+    };
+    use crate::capture::Exchange;
     use crate::finding::Status;
 
+    /// The good one with an unsure token at 1: a low probability, the runner-up more likely.
+    fn unsure() -> Exchange {
+        let mut exchange = good();
+        edit_generation(&mut exchange, |g| g.tokens[1] = with_top(21, &[(22, -1.2), (21, -2.3)]));
+        exchange
+    }
+
     #[test]
-    fn the_mean_and_the_perplexity_are_bounded() {
-        // Every token of the sample has a log-probability of -0.10536.
-        for (yaml, status) in [
-            ("confidence: { min_mean_logprob: -0.2 }", Status::Pass),
-            ("confidence: { min_mean_logprob: -0.1 }", Status::Fail),
-            ("confidence: { max_perplexity: 1.2 }", Status::Pass),
-            ("confidence: { max_perplexity: 1.1 }", Status::Fail),
-            ("confidence: { min_margin: 2 }", Status::Pass),
-            ("confidence: { min_margin: 3 }", Status::Fail),
-            ("confidence: { max_locked: 0 }", Status::Pass),
+    fn every_limit_tells_sure_from_unsure() {
+        for (yaml, place) in [
+            ("confidence: { mean_logprob: -0.2 }", None),
+            ("confidence: { lowest_run: { window: 1, mean_logprob: -1 } }", Some("token 1")),
+            ("confidence: { perplexity: 1.2, because: 20 runs }", None),
+            ("confidence: { margin: 0 }", Some("token 1")),
         ] {
-            assert_eq!(judge(yaml, &good()).status, status, "{yaml}");
+            let outcome = judge(yaml, &good());
+            assert_eq!(outcome.status, Status::Pass, "{yaml}: {}", outcome.message);
+            let outcome = judge(yaml, &unsure());
+            assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, place), "{yaml}");
+            assert_eq!(judge(yaml, &hidden()).status, Status::NotEvaluated, "{yaml}");
         }
     }
 
     #[test]
-    fn a_low_run_is_found_where_the_mean_is_high() {
-        let mut exchange = good();
-        edit_generation(&mut exchange, |generation| {
-            generation.tokens = (0..20).map(|id| with_top(id, &[(id, -0.01)])).collect();
-            for id in 10..12 {
-                generation.tokens[id as usize] = with_top(id, &[(id, -3.0)]);
-            }
-        });
-        let yaml = "confidence: { min_mean_logprob: -0.5, min_window_logprob: -2, window: 2 }";
-        let outcome = judge(yaml, &exchange);
-        assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 10")));
-        assert!(outcome.message.contains("tokens 10 to 11"), "{}", outcome.message);
+    fn locked_positions_are_counted() {
+        let mut locked = good();
+        edit_generation(&mut locked, |g| g.tokens[0] = with_top(20, &[(20, -0.001), (21, -7.0)]));
+        assert_eq!(judge("confidence: { locked: { min: 0.3 } }", &locked).status, Status::Pass);
+        assert_eq!(judge("confidence: { locked: { min: 0.3 } }", &good()).status, Status::Fail);
     }
 
     #[test]
-    fn a_probability_of_one_everywhere_is_locked() {
-        let mut exchange = good();
-        edit_generation(&mut exchange, |generation| {
-            generation.tokens = (0..4).map(|id| with_top(id, &[(id, 0.0)])).collect();
-        });
-        assert_eq!(judge("confidence: { max_locked: 0.9 }", &exchange).status, Status::Fail);
+    fn unseen_probabilities_are_not_evaluated_and_nan_fails() {
+        let mut bare = good();
+        edit_generation(&mut bare, |g| g.tokens[2].logprob = None);
+        assert_eq!(judge("confidence: { mean_logprob: -1 }", &bare).status, Status::NotEvaluated);
+        edit_generation(&mut bare, |g| g.tokens[2].logprob = Some(f32::NAN));
+        assert_eq!(judge("confidence: { mean_logprob: -1 }", &bare).status, Status::Fail);
+        let nothing = exchange(&[1], &[], "");
+        assert_eq!(judge("confidence: { perplexity: 2 }", &nothing).status, Status::NotEvaluated);
     }
 
     #[test]
-    fn what_was_not_shown_is_not_evaluated() {
-        let yaml = "confidence: { min_mean_logprob: -1 }";
-        assert_eq!(judge(yaml, &hidden()).status, Status::NotEvaluated);
-        let mut exchange = good();
-        edit_generation(&mut exchange, |generation| generation.tokens[1].logprob = None);
-        assert_eq!(judge(yaml, &exchange).status, Status::NotEvaluated);
-    }
-
-    #[test]
-    fn senseless_bounds_are_named() {
-        assert!(problems("confidence: {}").contains("at least one bound"));
-        assert!(problems("confidence: { min_mean_logprob: 1 }").contains("never above 0"));
-        assert!(problems("confidence: { max_perplexity: 0.5 }").contains("never below 1"));
-        assert!(problems("confidence: { max_perplexity: 2, window: 3 }").contains("no effect"));
-        assert!(problems("confidence: { max_locked: 2 }").contains("between 0 and 1"));
+    fn limits_that_cannot_hold_are_named() {
+        assert!(problems("confidence: {}").contains("at least one"));
+        assert!(problems("confidence: { mean_logprob: 0.5 }").contains("never above 0"));
+        assert!(problems("confidence: { perplexity: 0.5 }").contains("never below 1"));
+        assert!(
+            problems("confidence: { lowest_run: { window: 0, mean_logprob: -1 } }")
+                .contains("at least one token")
+        );
     }
 }

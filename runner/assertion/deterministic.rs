@@ -1,218 +1,291 @@
-//! `deterministic`: the same request gives the same reply, alone and under load.
+//! `deterministic`: every run of the case generates the same tokens.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::arg::{Never, Short, Shorthand, tolerance_problems};
 use super::{Assert, Info, Needs, Scope, View, show};
-use crate::capture::{Boundary, Exchange, OutputToken, Run};
-use crate::compare::walk::first_difference;
+use crate::capture::{Boundary, Exchange, Run};
+use crate::compare::walk::{SharedPrefix, first_difference, walk};
 use crate::finding::Outcome;
 
-/// How often the conversation is repeated, and what must be equal.
+/// How often and how hard the case is run again.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Deterministic {
-    /// How many runs, one after another; at least 2, unless `under_load` is given.
-    #[serde(default)]
-    pub repeats: usize,
-    /// How many further runs, all at the same time.
-    #[serde(default)]
-    pub under_load: usize,
-    /// The log-probabilities of the chosen tokens may differ by this much; they are not compared when left out.
-    #[serde(default)]
-    pub logprobs_atol: Option<f64>,
-    /// Where that tolerance comes from.
-    #[serde(default)]
-    pub because: Option<String>,
+#[serde(transparent)]
+pub struct Deterministic(Shorthand<Arguments>);
+
+/// The arguments in their long form.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "DeterministicArguments")]
+struct Arguments {
+    /// So many runs one after the other, the first included; 2 or more.
+    repeats: Option<usize>,
+    /// Further runs, so many at the same time.
+    under_load: Option<usize>,
+    /// The largest difference of a chosen token's log-probability, in nats; ids alone count without it.
+    logprobs_atol: Option<f64>,
+    /// Where the tolerance comes from.
+    because: Option<String>,
+}
+
+impl Short for Arguments {
+    const FORMS: &'static str =
+        "a number of runs, or a mapping with `repeats`, `under_load`, `logprobs_atol` or `because`";
+    const TYPES: &'static [&'static str] = &["integer"];
+    type Item = Never;
+
+    fn from_number(number: u64) -> Option<Self> {
+        Some(Arguments { repeats: usize::try_from(number).ok(), ..Arguments::default() })
+    }
+}
+
+impl Arguments {
+    fn describe(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.repeats.map(|n| format!("{n} runs")));
+        parts.extend(self.under_load.map(|n| format!("runs at load {n}")));
+        let atol = self.logprobs_atol.map(|atol| format!(" and log-probabilities within {atol}"));
+        format!("the same ids in {}{}", parts.join(" and "), atol.unwrap_or_default())
+    }
+
+    fn tolerance(&self) -> Option<String> {
+        let because = self.because.as_deref().unwrap_or("not said");
+        Some(format!("logprobs_atol {}, because: {because}", self.logprobs_atol?))
+    }
+
+    /// Why there are too few runs to judge.
+    fn lacking(&self, runs: &[Run]) -> Option<String> {
+        let alone = runs.iter().filter(|run| run.load <= 1).count();
+        let loaded = runs.len() - alone;
+        if let Some(repeats) = self.repeats
+            && alone < repeats
+        {
+            return Some(format!("{alone} of {repeats} runs are there"));
+        }
+        (self.under_load.is_some() && loaded == 0).then(|| "no run under load is there".to_owned())
+    }
+
+    /// The first difference between two answers to one request.
+    fn compare(&self, name: &str, first: &Exchange, other: &Exchange) -> Option<Outcome> {
+        let expected = self.describe();
+        if let (Ok(a), Ok(b)) = (first.input.seen(), other.input.seen())
+            && let Some(index) = first_difference(&a.ids(), &b.ids())
+        {
+            let message = format!("{name} already has another prompt at token {index}");
+            return Some(
+                Outcome::fail(expected, "different prompt ids", message)
+                    .at(format!("prompt token {index}"))
+                    .differing(show::difference(&a.tokens, &b.tokens, index, &[])),
+            );
+        }
+        let (a, b) = match (first.generation.seen(), other.generation.seen()) {
+            (Ok(a), Ok(b)) => (&a.tokens, &b.tokens),
+            (Err(reason), _) | (_, Err(reason)) => return Some(Outcome::hidden(expected, reason)),
+        };
+        let (shared, fork) = walk(a, b);
+        if let Some(fork) = fork {
+            let index = fork.index;
+            let top = fork.candidate.map_or(&[][..], |token| &token.top);
+            let window = show::difference(&show::plain(a), &show::plain(b), index, top);
+            let message = format!("{name} parts from run 1 at token {index}");
+            return Some(
+                Outcome::fail(expected, "different ids", message)
+                    .at(format!("token {index}"))
+                    .differing(window),
+            );
+        }
+        self.logprobs(name, &shared)
+    }
+
+    fn logprobs(&self, name: &str, shared: &SharedPrefix<'_>) -> Option<Outcome> {
+        let atol = self.logprobs_atol?;
+        for position in shared.chosen() {
+            let (Some(a), Some(b)) = (position.reference.logprob, position.candidate.logprob)
+            else {
+                let reason = format!("no log-probability of token {} was kept", position.index);
+                return Some(Outcome::hidden(self.describe(), &reason));
+            };
+            let difference = f64::from(a) - f64::from(b);
+            if difference.abs() > atol || difference.is_nan() {
+                let index = position.index;
+                let message = format!(
+                    "{name} has the ids of run 1, but at token {index} a log-probability {:.6} nats away, more than {atol}",
+                    difference.abs()
+                );
+                let actual = format!("{a} and {b}");
+                return Some(
+                    Outcome::fail(self.describe(), actual, message).at(format!("token {index}")),
+                );
+            }
+        }
+        None
+    }
+}
+
+/// Compares two runs exchange by exchange.
+fn runs(arguments: &Arguments, name: &str, first: &Run, other: &Run) -> Option<Outcome> {
+    for (turn, (a, b)) in first.exchanges.iter().zip(&other.exchanges).enumerate() {
+        let Some(outcome) = arguments.compare(name, a, b) else { continue };
+        let place = outcome.at.as_deref().map(|at| format!("{name}, reply {}, {at}", turn + 1));
+        return Some(match place {
+            Some(place) => outcome.at(place),
+            None => outcome,
+        });
+    }
+    if let Some(error) = first.error.as_ref().or(other.error.as_ref()) {
+        let reason = format!("a run ended early: {}", error.message);
+        return Some(Outcome::hidden(arguments.describe(), &reason));
+    }
+    if first.exchanges.len() == other.exchanges.len() {
+        return None;
+    }
+    let (a, b) = (first.exchanges.len(), other.exchanges.len());
+    let message = format!("{name} has {b} replies, run 1 has {a}");
+    Some(Outcome::fail(arguments.describe(), format!("{b} replies"), message))
 }
 
 impl Assert for Deterministic {
     const INFO: Info = Info {
         name: "deterministic",
         boundary: Boundary::Generation,
-        summary: "repeating the conversation, alone or under load, gives the same output ids",
+        summary: "every run generates the same ids, alone and under load",
         help: "\
-The case is run `repeats` times one after another, then `under_load` times at once, and every
-output is compared with that of the first run: the ids, why it ended, and the log-probabilities
-where `logprobs_atol` is given. Sampling with a seed counts as the same request.
+The case is run again and each run is compared with the first, reply by reply. `under_load` adds
+runs at that concurrency, which batching and prefix caches can change.
 
-    - deterministic: { repeats: 3 }
-    - deterministic: { repeats: 2, under_load: 4 }
-    - deterministic: { repeats: 2, logprobs_atol: 0, because: one engine on one thread }",
+    - deterministic: 3
+    - deterministic: { repeats: 2, under_load: 8 }
+    - deterministic: { repeats: 3, logprobs_atol: 0.000001, because: \"one CPU, one thread\" }",
         scope: Scope::Whole,
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        let runs = &view.capture.runs;
-        let expected = format!("the same output in {} runs", runs.len());
-        let [first, others @ ..] = runs.as_slice() else {
-            return Outcome::hidden(expected, "there was no run");
-        };
-        if others.is_empty() {
-            return Outcome::hidden(expected, "there was one run only");
-        }
-        for (n, other) in others.iter().enumerate() {
-            if let Some(outcome) = self.compare(first, other, n + 2, &expected) {
-                return outcome;
+        let all = &view.capture.runs;
+        let expected = self.0.describe();
+        let outcome = match (self.0.lacking(all), all.split_first()) {
+            (Some(reason), _) => Outcome::hidden(expected, &reason),
+            (None, None) => Outcome::hidden(expected, "there is no run"),
+            (None, Some((first, others))) => {
+                let compared = others.iter().enumerate().find_map(|(index, other)| {
+                    let load = if other.load > 1 {
+                        format!(" at load {}", other.load)
+                    } else {
+                        String::new()
+                    };
+                    runs(&self.0, &format!("run {}{load}", index + 2), first, other)
+                });
+                match compared {
+                    None => Outcome::pass(expected, format!("{} equal runs", all.len())),
+                    Some(outcome) => outcome,
+                }
             }
-        }
-        let outcome = Outcome::pass(expected, "the same");
-        match self.tolerance() {
+        };
+        match self.0.tolerance() {
             Some(tolerance) => outcome.within(tolerance),
             None => outcome,
         }
     }
 
     fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        if self.repeats < 2 && self.under_load == 0 {
-            problems
-                .push("`deterministic` needs `repeats` of at least 2, or `under_load`".to_owned());
+        let mut problems =
+            tolerance_problems("logprobs_atol", self.0.logprobs_atol, self.0.because.as_deref());
+        if self.0.repeats.is_none() && self.0.under_load.is_none() {
+            problems.push("give `repeats`, `under_load` or both".to_owned());
         }
-        if self.under_load == 1 {
-            problems.push("`under_load` of 1 is no load; write 2 or more".to_owned());
-        }
-        if self.logprobs_atol.is_some_and(|atol| atol < 0.0) {
-            problems.push("`logprobs_atol` is never below 0".to_owned());
-        }
-        if self.logprobs_atol.is_some()
-            && self.because.as_deref().is_none_or(|text| text.trim().is_empty())
-        {
-            problems.push("a tolerance needs `because`: where the number comes from".to_owned());
+        for (name, value) in [("repeats", self.0.repeats), ("under_load", self.0.under_load)] {
+            if value.is_some_and(|value| value < 2) {
+                problems.push(format!("`{name}` below 2 compares nothing"));
+            }
         }
         problems
     }
 
     fn needs(&self) -> Needs {
-        Needs { repeats: self.repeats.max(1), load: self.under_load, ..Needs::default() }
+        let repeats = self.0.repeats.unwrap_or(1);
+        Needs { repeats, load: self.0.under_load.unwrap_or(0), ..Needs::default() }
     }
-}
-
-impl Deterministic {
-    fn tolerance(&self) -> Option<String> {
-        let because = self.because.as_deref().unwrap_or_default();
-        Some(format!("logprobs_atol {}, because: {because}", self.logprobs_atol?))
-    }
-
-    /// The outcome at the first difference, or for a run that could not be compared.
-    fn compare(&self, first: &Run, other: &Run, number: usize, expected: &str) -> Option<Outcome> {
-        let load = match other.load {
-            1 => String::new(),
-            load => format!(", {load} at a time"),
-        };
-        if let Some(failure) = first.error.as_ref().or(other.error.as_ref()) {
-            return Some(Outcome::hidden(
-                expected,
-                &format!("a run broke off: {}", failure.message),
-            ));
-        }
-        for (n, (a, b)) in first.exchanges.iter().zip(&other.exchanges).enumerate() {
-            let place = format!("reply {} of run {number}{load}", n + 1);
-            if let Some(outcome) = self.compare_replies(a, b, &place, expected) {
-                return Some(outcome);
-            }
-        }
-        None
-    }
-
-    fn compare_replies(
-        &self,
-        a: &Exchange,
-        b: &Exchange,
-        place: &str,
-        expected: &str,
-    ) -> Option<Outcome> {
-        let (a, b) = match (a.generation.seen(), b.generation.seen()) {
-            (Ok(a), Ok(b)) => (a, b),
-            (Err(reason), _) | (_, Err(reason)) => return Some(Outcome::hidden(expected, reason)),
-        };
-        if let Some(index) = first_difference(&a.ids(), &b.ids()) {
-            let top = b.tokens.get(index).map_or(&[][..], |token| &token.top);
-            let window =
-                show::difference(&show::plain(&a.tokens), &show::plain(&b.tokens), index, top);
-            let message = format!("{place} leaves the first run at token {index}");
-            let outcome =
-                Outcome::fail(expected, "another output", message).at(format!("token {index}"));
-            return Some(outcome.differing(window));
-        }
-        if a.termination != b.termination {
-            let message =
-                format!("{place} ended by {}, the first run by {}", b.termination, a.termination);
-            return Some(Outcome::fail(expected, b.termination.to_string(), message));
-        }
-        let atol = self.logprobs_atol?;
-        let (index, gap) = widest(&a.tokens, &b.tokens)?;
-        if gap <= atol {
-            return None;
-        }
-        let message = format!("{place}: the log-probability of token {index} differs by {gap:.6}");
-        let outcome = Outcome::fail(expected, format!("{gap:.6} apart"), message);
-        Some(outcome.at(format!("token {index}")).within(self.tolerance().unwrap_or_default()))
-    }
-}
-
-/// The position at which the log-probabilities are furthest apart, and by how much.
-fn widest(a: &[OutputToken], b: &[OutputToken]) -> Option<(usize, f64)> {
-    let pairs = a.iter().zip(b).enumerate();
-    let gaps = pairs
-        .filter_map(|(n, (a, b))| Some((n, (f64::from(a.logprob?) - f64::from(b.logprob?)).abs())));
-    gaps.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::assertion::sample::{
-        capture, edit_generation, good, hidden, judge_capture, problems, run, sound,
+        capture, edit_generation, exchange, good, hidden, judge_capture, problems, read, run,
     };
-    use crate::capture::{Capture, Exchange};
-    use crate::finding::Status;
+    use crate::capture::{Capture, Exchange, Failure};
+    use crate::finding::{Outcome, Status};
 
-    fn twice(second: Exchange) -> Capture {
+    fn repeated(second: Exchange) -> Capture {
         let mut capture = capture(vec![good()]);
         capture.runs.push(run(vec![second]));
         capture
     }
 
+    fn judge(yaml: &str, capture: &Capture) -> Outcome {
+        judge_capture(yaml, capture, None)
+    }
+
     #[test]
-    fn a_run_that_differs_is_found_with_the_token() {
-        let yaml = "deterministic: { repeats: 2 }";
-        assert_eq!(judge_capture(yaml, &twice(good()), None).status, Status::Pass);
+    fn equal_runs_pass_and_another_token_fails() {
+        assert_eq!(judge("deterministic: 2", &repeated(good())).status, Status::Pass);
+        let outcome =
+            judge("deterministic: 2", &repeated(exchange(&[10, 11, 12, 13], &[20, 22, 2], "")));
+        assert_eq!(
+            (outcome.status, outcome.at.as_deref()),
+            (Status::Fail, Some("run 2, reply 1, token 1"))
+        );
+        assert!(outcome.difference.is_some());
+    }
+
+    #[test]
+    fn a_run_under_load_is_named() {
+        let mut capture = repeated(exchange(&[10, 11, 12, 13], &[20], ""));
+        capture.runs[1].load = 8;
+        let outcome = judge("deterministic: { under_load: 8 }", &capture);
+        assert_eq!(outcome.status, Status::Fail);
+        assert!(outcome.message.contains("at load 8"), "{}", outcome.message);
+        capture.runs[1].exchanges = vec![good()];
+        assert_eq!(judge("deterministic: { under_load: 8 }", &capture).status, Status::Pass);
+        capture.runs[1].load = 1;
+        assert_eq!(
+            judge("deterministic: { under_load: 8 }", &capture).status,
+            Status::NotEvaluated
+        );
+    }
+
+    #[test]
+    fn log_probabilities_count_only_when_asked_for() {
         let mut other = good();
-        edit_generation(&mut other, |generation| generation.tokens[1].id = 99);
-        let mut changed = twice(other);
-        changed.runs[1].load = 4;
-        let outcome = judge_capture(yaml, &changed, None);
-        assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 1")));
-        assert!(outcome.message.contains("4 at a time"), "{}", outcome.message);
+        edit_generation(&mut other, |generation| generation.tokens[1].logprob = Some(-0.2));
+        let capture = repeated(other);
+        assert_eq!(judge("deterministic: 2", &capture).status, Status::Pass);
+        let yaml = "deterministic: { repeats: 2, logprobs_atol: 0.01, because: one CPU }";
+        let outcome = judge(yaml, &capture);
+        assert_eq!(outcome.status, Status::Fail);
+        assert!(outcome.tolerance.unwrap().contains("one CPU"));
+        assert_eq!(judge(yaml, &repeated(good())).status, Status::Pass);
     }
 
     #[test]
-    fn log_probabilities_have_a_tolerance() {
-        let mut other = good();
-        edit_generation(&mut other, |generation| generation.tokens[2].logprob = Some(-0.2));
-        let runs = twice(other);
-        let judged = |yaml| judge_capture(yaml, &runs, None);
-        assert_eq!(judged("deterministic: { repeats: 2 }").status, Status::Pass);
-        let loose = judged("deterministic: { repeats: 2, logprobs_atol: 0.2, because: measured }");
-        assert_eq!(loose.status, Status::Pass);
-        assert!(loose.tolerance.unwrap().contains("measured"));
-        let tight = judged("deterministic: { repeats: 2, logprobs_atol: 0.01, because: measured }");
-        assert_eq!((tight.status, tight.at.as_deref()), (Status::Fail, Some("token 2")));
+    fn missing_runs_and_hidden_ids_are_not_evaluated() {
+        assert_eq!(judge("deterministic: 3", &repeated(good())).status, Status::NotEvaluated);
+        let mut unseen = good();
+        unseen.generation = hidden().generation;
+        assert_eq!(judge("deterministic: 2", &repeated(unseen)).status, Status::NotEvaluated);
+        let mut broken = repeated(good());
+        broken.runs[1].exchanges.clear();
+        let message = "connection lost".to_owned();
+        broken.runs[1].error =
+            Some(Failure { kind: "unreachable".to_owned(), turn: 0, message, backend: true });
+        assert_eq!(judge("deterministic: 2", &broken).status, Status::NotEvaluated);
     }
 
     #[test]
-    fn one_run_or_a_hidden_one_is_not_evaluated() {
-        let yaml = "deterministic: { repeats: 2 }";
-        assert_eq!(judge_capture(yaml, &capture(vec![good()]), None).status, Status::NotEvaluated);
-        assert_eq!(judge_capture(yaml, &twice(hidden()), None).status, Status::NotEvaluated);
-    }
-
-    #[test]
-    fn it_asks_for_its_runs_and_refuses_senseless_ones() {
-        let needs = sound("deterministic: { repeats: 3, under_load: 2 }").needs();
-        assert_eq!((needs.repeats, needs.load), (3, 2));
-        assert!(problems("deterministic: { repeats: 1 }").contains("at least 2"));
-        assert!(problems("deterministic: { under_load: 1 }").contains("no load"));
-        assert!(problems("deterministic: { repeats: 2, logprobs_atol: 0.1 }").contains("because"));
+    fn what_compares_nothing_is_named() {
+        assert!(problems("deterministic: 1").contains("compares nothing"));
+        assert!(problems("deterministic: {}").contains("give `repeats`"));
+        assert!(problems("deterministic: { repeats: 2, logprobs_atol: 1 }").contains("because"));
+        let needs = read("deterministic: { repeats: 3, under_load: 4 }").unwrap().needs();
+        assert_eq!((needs.repeats, needs.load), (3, 4));
     }
 }

@@ -42,3 +42,19 @@ from the evidence is `termination`.
         Outcome::fail(expected, actual, message)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::assertion::sample::{edit_response, good, hidden, judge};
+    use crate::finding::Status;
+
+    #[test]
+    fn the_very_string_counts() {
+        assert_eq!(judge("finish_reason: stop", &good()).status, Status::Pass);
+        assert_eq!(judge("finish_reason: Stop", &good()).status, Status::Fail);
+        let mut missing = good();
+        edit_response(&mut missing, |response| response.finish_reason = None);
+        assert_eq!(judge("finish_reason: stop", &missing).status, Status::Fail);
+        assert_eq!(judge("finish_reason: stop", &hidden()).status, Status::NotEvaluated);
+    }
+}

@@ -1,7 +1,6 @@
-//! `json_schema`: the answer is JSON of this shape. The same validation serves the arguments of tool calls.
+//! `json_schema`: the answer is JSON that a schema accepts.
 
-use jsonschema::Validator;
-use schemars::JsonSchema as Schema;
+use schemars::JsonSchema as Describe;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,118 +8,133 @@ use super::{Assert, Info, Scope, View, show};
 use crate::capture::Boundary;
 use crate::finding::Outcome;
 
-/// The JSON Schema that the content must satisfy.
-#[derive(Debug, Clone, Deserialize, Schema)]
+/// The schema, written in place.
+#[derive(Debug, Clone, Deserialize, Describe)]
 #[serde(transparent)]
 pub struct JsonSchema(Value);
+
+/// The first place at which a value breaks a schema.
+pub(crate) struct Violation {
+    /// Such as `$.days[2]`.
+    pub(crate) path: String,
+    /// What is wrong there.
+    pub(crate) message: String,
+}
+
+/// Why a schema is no JSON Schema.
+pub(crate) fn schema_problem(schema: &Value) -> Option<String> {
+    if !schema.is_object() && !schema.is_boolean() {
+        return Some(
+            "a JSON Schema is a mapping, such as `{ type: object, required: [city] }`".to_owned(),
+        );
+    }
+    let error = jsonschema::validator_for(schema).err()?;
+    Some(format!("not a valid JSON Schema: {error}"))
+}
+
+/// The first violation, or that the schema itself is none.
+pub(crate) fn violation(schema: &Value, value: &Value) -> Option<Violation> {
+    let validator = match jsonschema::validator_for(schema) {
+        Ok(validator) => validator,
+        Err(error) => return Some(Violation { path: "$".to_owned(), message: error.to_string() }),
+    };
+    let error = validator.iter_errors(value).next()?;
+    let path = dotted(&error.instance_path().to_string());
+    Some(Violation { path, message: error.to_string() })
+}
+
+/// `/days/2` as `$.days[2]`.
+fn dotted(pointer: &str) -> String {
+    pointer.split('/').skip(1).fold("$".to_owned(), |path, part| match part.parse::<usize>() {
+        Ok(index) => format!("{path}[{index}]"),
+        Err(_) => format!("{path}.{}", part.replace("~1", "/").replace("~0", "~")),
+    })
+}
 
 impl Assert for JsonSchema {
     const INFO: Info = Info {
         name: "json_schema",
         boundary: Boundary::Response,
-        summary: "the answer's text is JSON that satisfies this schema",
+        summary: "the answer's text is JSON that this schema accepts",
         help: "\
-The whole content must parse as JSON and satisfy the JSON Schema. Nothing is stripped: a code fence
-or a word before the object fails, because a program that reads the answer would fail too.
+The whole content must be one JSON value; a fence of backticks around it is not. The schema
+stands in place and refers to nothing outside of it.
 
     - json_schema:
         type: object
-        required: [city]
-        properties: { city: { type: string } }",
+        required: [city, celsius]
+        properties: { celsius: { type: integer } }",
         scope: Scope::Last,
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        let expected = "JSON that satisfies the schema";
-        let content = match view.exchange.response.seen() {
-            Ok(response) => response.content.as_deref().unwrap_or_default(),
+        let expected = format!("JSON by schema {}", self.0);
+        let response = match view.exchange.response.seen() {
+            Ok(response) => response,
             Err(reason) => return Outcome::hidden(expected, reason),
+        };
+        let Some(content) = &response.content else {
+            return Outcome::fail(expected, "none", "the reply has no content");
         };
         let actual = show::excerpt(content);
         let value: Value = match serde_json::from_str(content) {
             Ok(value) => value,
             Err(error) => {
-                let message = format!("the content is not JSON: {error}");
-                let place = format!("line {} column {}", error.line(), error.column());
-                return Outcome::fail(expected, actual, message).at(place);
+                return Outcome::fail(
+                    expected,
+                    actual,
+                    format!("the content is not JSON: {error}"),
+                )
+                .at(format!("line {} column {}", error.line(), error.column()));
             }
         };
         match violation(&self.0, &value) {
-            None => Outcome::pass(expected, actual),
-            Some((path, what)) => {
-                Outcome::fail(expected, actual, format!("`{path}`: {what}")).at(path)
+            Some(Violation { path, message }) => {
+                Outcome::fail(expected, actual, format!("`{path}`: {message}")).at(path)
             }
+            None => Outcome::pass(expected, actual),
         }
     }
 
     fn problems(&self) -> Vec<String> {
-        problem(&self.0).into_iter().collect()
+        schema_problem(&self.0).into_iter().collect()
     }
-}
-
-/// What is wrong with a schema itself.
-pub(super) fn problem(schema: &Value) -> Option<String> {
-    let error = compiled(schema).err()?;
-    Some(format!("this is no JSON Schema: {error}"))
-}
-
-/// The first place at which a value does not satisfy a schema, and how many more there are.
-pub(super) fn violation(schema: &Value, value: &Value) -> Option<(String, String)> {
-    let validator = match compiled(schema) {
-        Ok(validator) => validator,
-        Err(error) => return Some(("$".to_owned(), format!("the schema cannot be used: {error}"))),
-    };
-    let mut errors = validator.iter_errors(value);
-    let first = errors.next()?;
-    let path = format!("${}", first.instance_path().to_string().replace('/', "."));
-    let more = match errors.count() {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    Some((path, format!("{first}{more}")))
-}
-
-fn compiled(schema: &Value) -> Result<Validator, String> {
-    if !schema.is_object() && !schema.is_boolean() {
-        return Err("it is a mapping".to_owned());
-    }
-    jsonschema::validator_for(schema).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::assertion::sample::{edit_response, good, hidden, judge, problems};
+    use crate::assertion::sample::{calling, edit_response, good, hidden, judge, problems};
     use crate::capture::Exchange;
     use crate::finding::Status;
 
-    const YAML: &str =
-        "json_schema: { type: object, required: [city], properties: { city: { type: string } } }";
+    const DAYS: &str =
+        "json_schema: { required: [days], properties: { days: { items: { type: integer } } } }";
 
-    fn saying(content: &str) -> Exchange {
+    fn saying(text: &str) -> Exchange {
         let mut exchange = good();
-        edit_response(&mut exchange, |response| response.content = Some(content.to_owned()));
+        edit_response(&mut exchange, |response| response.content = Some(text.to_owned()));
         exchange
     }
 
     #[test]
-    fn json_of_the_shape_passes_and_the_place_of_the_rest_is_named() {
-        assert_eq!(judge(YAML, &saying(r#"{"city": "Oslo"}"#)).status, Status::Pass);
-        let wrong = judge(YAML, &saying(r#"{"city": 4}"#));
-        assert_eq!((wrong.status, wrong.at.as_deref()), (Status::Fail, Some("$.city")));
-        assert_eq!(judge(YAML, &saying("{}")).status, Status::Fail);
+    fn the_place_of_the_violation_is_named() {
+        assert_eq!(judge(DAYS, &saying(r#"{"days": [1, 2]}"#)).status, Status::Pass);
+        let outcome = judge(DAYS, &saying(r#"{"days": [1, "x"]}"#));
+        assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("$.days[1]")));
+        assert_eq!(judge(DAYS, &saying("{}")).status, Status::Fail);
     }
 
     #[test]
-    fn what_is_not_json_fails_with_its_place() {
-        let outcome = judge(YAML, &saying("Here: {\"city\": \"Oslo\"}"));
-        assert_eq!(outcome.status, Status::Fail);
+    fn text_around_the_json_fails() {
+        let outcome = judge(DAYS, &saying("```json\n{\"days\": []}\n```"));
         assert!(outcome.message.contains("not JSON"), "{}", outcome.message);
-        assert_eq!(judge(YAML, &hidden()).status, Status::NotEvaluated);
+        assert_eq!(judge(DAYS, &calling(&[("f", "{}")])).status, Status::Fail);
+        assert_eq!(judge(DAYS, &hidden()).status, Status::NotEvaluated);
     }
 
     #[test]
     fn a_schema_that_is_none_is_named() {
-        assert!(problems("json_schema: { type: objekt }").contains("no JSON Schema"));
-        assert!(problems("json_schema: [1]").contains("a mapping"));
+        assert!(problems("json_schema: { type: strin }").contains("not a valid JSON Schema"));
+        assert!(problems("json_schema: [1]").contains("is a mapping"));
     }
 }

@@ -66,6 +66,6 @@ mod tests {
         assert!(problems("length: { min: 4, max: 2 }").contains("above max"));
         assert!(problems("length: {}").contains("needs `min`"));
         assert!(read("length: -1").unwrap_err().to_string().contains("a whole number"));
-        assert!(read("length: { most: 3 }").unwrap_err().to_string().contains("most"));
+        assert!(read("length: { most: 3 }").unwrap_err().to_string().contains("max"));
     }
 }

@@ -125,7 +125,7 @@ fn exceeds(value: f64, limit: f64) -> bool {
 }
 
 /// Whether the prompt is the accepted one, as far as both were seen.
-fn same_prompt(view: &View<'_>, accepted: &AcceptedExchange) -> bool {
+pub(super) fn same_prompt(view: &View<'_>, accepted: &AcceptedExchange) -> bool {
     let (Ok(input), Some(before)) = (view.exchange.input.seen(), &accepted.input) else {
         return true;
     };
@@ -145,7 +145,7 @@ divergence at any position (as far as the top lists prove it), `top1_agreement` 
 positions with the same most likely token. A different token fails, unless both tokens are in
 both lists and within `near_tie` nats in each. `because` says where the tolerances come from.
 
-    - logits: { against: accepted, atol: 0.02, near_tie: 0.125, because: \"f32 on two CPUs, 20 runs\" }
+    - logits: { against: accepted, atol: 0.02, near_tie: 0.125, because: \"two CPUs, 20 runs\" }
     - logits: { against: accepted, kl: 0.01, top1_agreement: 0.99, because: \"q8_0 against f16\" }",
         scope: Scope::Each,
     };

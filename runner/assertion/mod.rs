@@ -3,7 +3,6 @@
 //! Each is one file with its arguments, its help and its judgement. To add one: a new file, a `mod` line and
 //! a line in the registry below; the spec reader, `explain`, the JSON Schema and the README table follow.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::capture::{Accepted, AcceptedExchange, Boundary, Capture, Exchange, Run, Score};
@@ -36,7 +35,7 @@ mod termination;
 mod text;
 mod tool_calls;
 
-pub(crate) use json::equal as equal_json;
+pub(crate) use json::equal;
 pub use settings::unpinned;
 pub(crate) use text::compile;
 
@@ -137,7 +136,7 @@ pub trait Assert {
 macro_rules! registry {
     ($($variant:ident($module:ident::$type:ident)),* $(,)?) => {
         /// An `expect` entry: the name of an assertion with its arguments.
-        #[derive(Debug, Clone, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "snake_case")]
         #[expect(missing_docs, reason = "each variant is documented by its `Info`")]
         pub enum Assertion {
@@ -206,3 +205,6 @@ registry! {
     Stream(stream::Stream),
     TaskScore(task_score::TaskScore),
 }
+
+#[cfg(test)]
+mod tests;

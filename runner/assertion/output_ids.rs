@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::arg::{Bounds, Short, Shorthand, tolerance_problems};
 use super::fork::{self, Fork};
 use super::ids::{IdMatch, Seen, word};
+use super::logits::same_prompt;
 use super::show;
 use super::{Assert, Info, Needs, Scope, View};
 use crate::capture::{AcceptedInput, Boundary, OutputToken};
@@ -109,14 +110,17 @@ top lists and at most so many nats apart in each.
             Err(reason) => return Outcome::hidden(matcher.describe(), reason),
         };
         let accepted = view.accepted_exchange().and_then(|accepted| accepted.output.as_deref());
-        if let Some(outcome) = self.0.near_tie(accepted, &generation.tokens) {
-            return outcome;
-        }
+        let same_prompt =
+            view.accepted_exchange().is_none_or(|accepted| same_prompt(view, accepted));
+        let tie = self.0.near_tie(accepted, &generation.tokens).filter(|_| same_prompt);
+        // A near tie excuses the difference from the accepted ids, and nothing else.
+        let matcher = IdMatch { accepted: matcher.accepted && tie.is_none(), ..matcher };
         let plain = show::plain(&generation.tokens);
         let ids: Option<Vec<AcceptedInput>> = accepted
             .map(|tokens| show::plain(tokens).into_iter().map(AcceptedInput::Token).collect());
         let seen = Seen { what: "output", tokens: &plain, output: &generation.tokens };
         let outcome = matcher.judge(&seen, ids.as_deref());
+        let outcome = tie.filter(|_| outcome.status == Status::Pass).unwrap_or(outcome);
         match self.0.near_tie {
             Some(tolerance) => {
                 outcome.within(fork::tolerance(tolerance, self.0.because.as_deref()))
@@ -144,7 +148,7 @@ top lists and at most so many nats apart in each.
 #[cfg(test)]
 mod tests {
     use crate::assertion::sample::{
-        EOS, edit_generation, good, hidden, judge, judge_against, problems, with_top,
+        EOS, edit_generation, exchange, good, hidden, judge, judge_against, problems, with_top,
     };
     use crate::finding::Status;
 
@@ -177,6 +181,11 @@ mod tests {
         edit_generation(&mut after, |g| g.tokens[1] = with_top(22, &[(22, -0.70), (21, -0.71)]));
         assert_eq!(judge_against(TIE, &after, &before).status, Status::NearTie);
         assert_eq!(judge_against("output_ids: accepted", &after, &before).status, Status::Fail);
+        let counted = TIE.replace("near_tie", "count: 2, near_tie");
+        assert_eq!(judge_against(&counted, &after, &before).status, Status::Fail);
+        let mut elsewhere = after.clone();
+        elsewhere.input = exchange(&[99], &[], "").input;
+        assert_eq!(judge_against(TIE, &elsewhere, &before).status, Status::Fail);
         edit_generation(&mut after, |g| g.tokens[1] = with_top(22, &[(22, -0.2), (21, -1.9)]));
         assert_eq!(judge_against(TIE, &after, &before).status, Status::Fail);
         assert_eq!(judge_against(TIE, &before, &before).status, Status::Pass);

@@ -1,13 +1,10 @@
-//! Scores: what is taken out of a reply, and what it is worth against a reference.
+//! Scoring: what is taken out of a reply, and how it is compared with the reference answer.
 //!
-//! An extractor finds the answer in a reply; a scorer compares it with the reference. Each is one file with
-//! its help. To add one: a new file, a `mod` line and a line in the registry of its folder.
+//! Every extractor and scorer is one file and one line in the registry of its folder.
 
-mod extractor;
-mod scorer;
-
-pub use extractor::{EXTRACTORS, Extractor};
-pub use scorer::{Pair, SCORERS, Scorer};
+pub mod extract;
+pub mod normalize;
+pub mod scorer;
 
 /// Documentation of an extractor or a scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +13,4 @@ pub struct Info {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Plain text of a few lines, with an example in YAML.
-    pub help: &'static str,
 }

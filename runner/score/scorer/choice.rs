@@ -1,23 +1,33 @@
-//! `choice`: the answer names the same letter.
+//! `choice`: the same letter, whatever its case and brackets.
 
-use super::{Info, Pair};
-use crate::score::extractor::letter;
+use crate::score::Info;
 
-pub(super) const INFO: Info = Info {
-    name: "choice",
-    summary: "the answer names the same letter",
-    help: "\
-Both are read as `choice_letter` reads a reply, so (b) and B are equal.
+pub(super) const INFO: Info =
+    Info { name: "choice", summary: "the same letter, whatever its case and brackets" };
 
-    - task_score: { scorer: choice, extractor: choice_letter, reference: B }",
-};
-
-pub(super) fn right(pair: Pair<'_>) -> bool {
-    let answer = letter(pair.answer);
-    answer.is_some() && answer == letter(pair.reference)
+pub(super) fn right(extracted: &str, reference: &str) -> bool {
+    letter(extracted).is_some_and(|found| Some(found) == letter(reference))
 }
 
 pub(super) fn problem(reference: &str) -> Option<String> {
-    let wrong = letter(reference).is_none();
-    wrong.then(|| format!("the reference {reference:?} is no letter A to J"))
+    letter(reference).is_none().then(|| format!("the reference {reference:?} is not one letter"))
+}
+
+/// The only letter of a text, as a capital.
+fn letter(text: &str) -> Option<char> {
+    let mut letters = text.chars().filter(|c| c.is_alphanumeric());
+    let letter = letters.next().filter(char::is_ascii_alphabetic)?;
+    letters.next().is_none().then_some(letter.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problem, right};
+
+    #[test]
+    fn right_and_wrong() {
+        assert!(right("(b)", "B") && right("B.", "B"));
+        assert!(!right("A", "B") && !right("Blue", "B") && !right("", ""));
+        assert!(problem("Blue").is_some() && problem("(C)").is_none());
+    }
 }

@@ -1,22 +1,25 @@
-//! `contains`: the answer contains the reference.
+//! `contains`: the reference is in it.
 
-use super::{Info, Pair};
+use crate::score::Info;
 
-pub(super) const INFO: Info = Info {
-    name: "contains",
-    summary: "the answer contains the reference",
-    help: "\
-With `ignore_case: true`, case does not count.
+pub(super) const INFO: Info = Info { name: "contains", summary: "the reference is in it" };
 
-    - task_score: { scorer: contains, reference: Oslo }",
-};
-
-pub(super) fn right(pair: Pair<'_>) -> bool {
-    let (answer, reference) = pair.texts();
-    answer.contains(&reference)
+pub(super) fn right(extracted: &str, reference: &str) -> bool {
+    extracted.contains(reference)
 }
 
 pub(super) fn problem(reference: &str) -> Option<String> {
-    let blank = reference.trim().is_empty();
-    blank.then(|| "every answer contains an empty reference".to_owned())
+    reference.is_empty().then(|| "every text contains an empty reference".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problem, right};
+
+    #[test]
+    fn right_and_wrong() {
+        assert!(right("It is Oslo.", "Oslo"));
+        assert!(!right("It is Rome.", "Oslo"));
+        assert!(problem("").is_some());
+    }
 }

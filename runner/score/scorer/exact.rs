@@ -1,22 +1,25 @@
-//! `exact`: the answer is the reference.
+//! `exact`: the same text.
 
-use super::{Info, Pair};
+use crate::score::Info;
 
-pub(super) const INFO: Info = Info {
-    name: "exact",
-    summary: "the answer is the reference",
-    help: "\
-White space at the ends is left out. With `ignore_case: true`, case does not count. This is the
-default.
+pub(super) const INFO: Info = Info { name: "exact", summary: "the same text" };
 
-    - task_score: { scorer: exact, reference: Oslo, ignore_case: true }",
-};
-
-pub(super) fn right(pair: Pair<'_>) -> bool {
-    let (answer, reference) = pair.texts();
-    answer == reference
+pub(super) fn right(extracted: &str, reference: &str) -> bool {
+    extracted == reference
 }
 
 pub(super) fn problem(_reference: &str) -> Option<String> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problem, right};
+
+    #[test]
+    fn right_and_wrong() {
+        assert!(right("Oslo", "Oslo"));
+        assert!(!right("Oslo ", "Oslo"));
+        assert_eq!(problem(""), None);
+    }
 }

@@ -1,25 +1,35 @@
-//! `json`: the answer is the same JSON value.
+//! `json`: the same JSON value.
 
-use super::{Info, Pair};
-use crate::assertion::equal_json;
-use crate::score::extractor::first_value;
+use serde_json::Value;
 
-pub(super) const INFO: Info = Info {
-    name: "json",
-    summary: "the answer is the same JSON value",
-    help: "\
-Numbers are compared by value and objects without order; an answer that holds no JSON scores 0.
+use crate::assertion::equal;
+use crate::score::Info;
 
-    - task_score: { scorer: json, extractor: json, reference: '{\"celsius\": 4}' }",
-};
+pub(super) const INFO: Info = Info { name: "json", summary: "the same JSON value" };
 
-pub(super) fn right(pair: Pair<'_>) -> bool {
-    let answer = first_value(pair.answer);
-    let reference = serde_json::from_str(pair.reference).ok();
-    answer.zip(reference).is_some_and(|(answer, reference)| equal_json(&reference, &answer))
+pub(super) fn right(extracted: &str, reference: &str) -> bool {
+    match (parse(extracted), parse(reference)) {
+        (Some(a), Some(b)) => equal(&b, &a),
+        _ => false,
+    }
 }
 
 pub(super) fn problem(reference: &str) -> Option<String> {
-    let error = serde_json::from_str::<serde_json::Value>(reference).err()?;
-    Some(format!("the reference {reference:?} is no JSON: {error}"))
+    parse(reference).is_none().then(|| format!("the reference {reference:?} is not JSON"))
+}
+
+fn parse(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problem, right};
+
+    #[test]
+    fn right_and_wrong() {
+        assert!(right(r#"{"a": 1, "b": 2}"#, r#"{"b": 2.0, "a": 1}"#));
+        assert!(!right(r#"{"a": 1}"#, r#"{"a": 2}"#) && !right("{", "{}"));
+        assert!(problem("{").is_some() && problem("{}").is_none());
+    }
 }

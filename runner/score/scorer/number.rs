@@ -1,29 +1,34 @@
-//! `number`: the answer is a number of the same value.
+//! `number`: the same number.
 
-use super::{Info, Pair};
-use crate::score::extractor::parse_number;
+use crate::score::Info;
 
-pub(super) const INFO: Info = Info {
-    name: "number",
-    summary: "the answer is a number of the same value",
-    help: "\
-4, 4.0 and 4.00 are equal; thousands separators and currency signs are left out. An answer that
-is no number scores 0.
+pub(super) const INFO: Info = Info { name: "number", summary: "the same number" };
 
-    - task_score: { scorer: number, extractor: last_number, reference: \"1200\" }",
-};
-
-pub(super) fn right(pair: Pair<'_>) -> bool {
-    let values = (parse_number(pair.answer), parse_number(pair.reference));
-    matches!(values, (Some(answer), Some(reference)) if same(answer, reference))
+pub(super) fn right(extracted: &str, reference: &str) -> bool {
+    match (parse(extracted), parse(reference)) {
+        (Some(a), Some(b)) => a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+        _ => false,
+    }
 }
 
 pub(super) fn problem(reference: &str) -> Option<String> {
-    let wrong = parse_number(reference).is_none();
-    wrong.then(|| format!("the reference {reference:?} is no number"))
+    parse(reference).is_none().then(|| format!("the reference {reference:?} is not a number"))
 }
 
-/// Equal up to the rounding of decimal notation.
-fn same(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
+/// A finite number, thousands separators and white space left out.
+fn parse(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().replace(',', "").parse().ok()?;
+    number.is_finite().then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problem, right};
+
+    #[test]
+    fn right_and_wrong() {
+        assert!(right("1,000.0", "1000") && right(" 4 ", "4.0"));
+        assert!(!right("5", "4") && !right("four", "4") && !right("nan", "4"));
+        assert!(problem("four").is_some() && problem("-4.5").is_none());
+    }
 }
