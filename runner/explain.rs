@@ -63,12 +63,12 @@ pub fn topics() -> Vec<Topic> {
         topics.push(topic("assertion", info.name, info.summary, &help));
     }
     for info in score::extract::ALL {
-        let help = format!("Used as `task_score: {{ extractor: {} }}`.", info.name);
-        topics.push(topic("extractor", info.name, info.summary, &help));
+        let help = "Names how the answer is taken out of a reply; `explain task_score` shows its use.";
+        topics.push(topic("extractor", info.name, info.summary, help));
     }
     for info in score::scorer::ALL {
-        let help = format!("Used as `task_score: {{ scorer: {} }}`.", info.name);
-        topics.push(topic("scorer", info.name, info.summary, &help));
+        let help = "Names how an answer is compared; `explain task_score` shows its use.";
+        topics.push(topic("scorer", info.name, info.summary, help));
     }
     for (code, summary, help) in EXIT_CODES {
         topics.push(topic("exit code", code, summary, help));
