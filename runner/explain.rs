@@ -63,7 +63,8 @@ pub fn topics() -> Vec<Topic> {
         topics.push(topic("assertion", info.name, info.summary, &help));
     }
     for info in score::extract::ALL {
-        let help = "Names how the answer is taken out of a reply; `explain task_score` shows its use.";
+        let help =
+            "Names how the answer is taken out of a reply; `explain task_score` shows its use.";
         topics.push(topic("extractor", info.name, info.summary, help));
     }
     for info in score::scorer::ALL {

@@ -10,8 +10,19 @@ use super::session::Session;
 use super::targets::is_plain;
 use super::{Case, settings, tools};
 use crate::branch::Branch;
+use crate::capture::Boundary;
 use crate::diagnostic::choices;
 use crate::spec::NodeId;
+
+/// What `allow` can silence: a boundary, whose snapshot may then differ, or a rule of a branch.
+fn allowable() -> Vec<&'static str> {
+    let rules = Branch::ALL.iter().flat_map(|branch| branch.info().rules);
+    Boundary::ALL
+        .iter()
+        .map(|boundary| boundary.name())
+        .chain(rules.map(|rule| rule.name))
+        .collect()
+}
 
 /// Problems of the typed words that no combination changes.
 pub(super) fn words(source: Source<'_>, session: &mut Session) {
@@ -34,6 +45,11 @@ pub(super) fn words(source: Source<'_>, session: &mut Session) {
         if reason.value.trim().is_empty() {
             let message = format!("silencing `{check}` needs a reason");
             session.report(file.at(reason.node), message, "say why it is fine here");
+        }
+        let legal = allowable();
+        if !legal.contains(&check.as_str()) {
+            let message = format!("`allow` cannot silence `{check}`");
+            session.report(file.at(reason.node), message, choices(check, &legal));
         }
     }
     for repeat in [&spec.repeat, &case.repeat].into_iter().flatten() {

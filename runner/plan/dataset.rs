@@ -101,7 +101,9 @@ fn field_text(
         Some(_) => {
             let problem =
                 Diagnostic::new(at.clone(), format!("the field `{field}` of this row is no text"));
-            Err(Box::new(problem.help("it is a text, a number, `true` or `false`, or a list of texts")))
+            Err(Box::new(
+                problem.help("it is a text, a number, `true` or `false`, or a list of texts"),
+            ))
         }
         None => {
             let fields: Vec<&str> = object.keys().map(String::as_str).collect();

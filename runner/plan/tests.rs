@@ -54,7 +54,7 @@ const ONE: &str = "branch: stopping\ncases:\n  - id: one\n    turns: [{ user: He
 #[test]
 fn a_case_is_laid_over_its_spec() {
     let plan = planned(
-        "branch: stopping\nsystem: Be brief.\nsettings: { temperature: 0, seed: 1, max_tokens: 8 }\ntags: [slow]\nrepeat: 2\ntimeout: 2.5\ntemplate: { a: 1, b: 2 }\nallow: { loop: fine }\nsnapshot: [response, input, input]\ncases:\n  - id: one\n    settings: { seed: 7, stop: [END] }\n    tags: [smoke, slow]\n    template: { b: 3 }\n    allow: { double_bos: fine }\n    turns: [{ user: Hello. }]\n  - id: two\n    system: Be long.\n    repeat: 5\n    snapshot: [generation]\n    turns: [{ user: Hello. }]\n",
+        "branch: stopping\nsystem: Be brief.\nsettings: { temperature: 0, seed: 1, max_tokens: 8 }\ntags: [slow]\nrepeat: 2\ntimeout: 2.5\ntemplate: { a: 1, b: 2 }\nallow: { input: fine }\nsnapshot: [response, input, input]\ncases:\n  - id: one\n    settings: { seed: 7, stop: [END] }\n    tags: [smoke, slow]\n    template: { b: 3 }\n    allow: { finish_agrees: fine }\n    turns: [{ user: Hello. }]\n  - id: two\n    system: Be long.\n    repeat: 5\n    snapshot: [generation]\n    turns: [{ user: Hello. }]\n",
     );
     let [one, two] = plan.cases.as_slice() else { panic!("two cases") };
     let settings = &one.settings;
@@ -68,7 +68,7 @@ fn a_case_is_laid_over_its_spec() {
     assert_eq!((one.repeat, two.repeat), (2, 5));
     assert_eq!(one.timeout, Some(Duration::from_millis(2500)));
     assert_eq!(one.template["b"], 3);
-    assert_eq!(one.allow.keys().collect::<Vec<_>>(), ["double_bos", "loop"]);
+    assert_eq!(one.allow.keys().collect::<Vec<_>>(), ["finish_agrees", "input"]);
     assert_eq!(one.snapshot, [Boundary::Input, Boundary::Response]);
     assert_eq!(two.snapshot, [Boundary::Generation]);
     assert_eq!(
