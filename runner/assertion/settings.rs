@@ -23,14 +23,18 @@ const PINNABLE: [&str; 7] =
 pub fn unpinned(settings: &[Setting]) -> Vec<String> {
     // At temperature 0 the most likely token is taken, whatever these say.
     const SAMPLING: [&str; 4] = ["top_k", "top_p", "min_p", "seed"];
-    let is_zero = |value: &Value| value.as_f64() == Some(0.0);
-    let greedy = settings
-        .iter()
-        .any(|setting| setting.name == "temperature" && setting.resolved.seen().is_ok_and(is_zero));
+    // With these values they do nothing, so nothing is left to anyone.
+    const NEUTRAL: [(&str, f64); 4] =
+        [("top_k", 0.0), ("top_p", 1.0), ("min_p", 0.0), ("repetition_penalty", 1.0)];
+    let is = |setting: &Setting, value: f64| {
+        setting.resolved.seen().is_ok_and(|seen| seen.as_f64() == Some(value))
+    };
+    let greedy = settings.iter().any(|setting| setting.name == "temperature" && is(setting, 0.0));
     let open = settings.iter().filter(|setting| {
         let name = setting.name.as_str();
+        let neutral = NEUTRAL.iter().any(|(field, value)| *field == name && is(setting, *value));
         let matters = PINNABLE.contains(&name) && !(greedy && SAMPLING.contains(&name));
-        matters && setting.provenance != "request"
+        matters && !neutral && setting.provenance != "request"
     });
     open.map(describe).collect()
 }
@@ -154,9 +158,10 @@ mod tests {
             setting("temperature", json!(0.6), "request"),
             setting("top_k", json!(20), "generation_config.json"),
             setting("eos_token_ids", json!([2]), "generation_config.json"),
-            setting("repetition_penalty", json!(1), "default"),
+            setting("min_p", json!(0.0), "default"),
+            setting("repetition_penalty", json!(1.1), "default"),
         ];
-        let open = ["top_k = 20 (generation_config.json)", "repetition_penalty = 1 (default)"];
+        let open = ["top_k = 20 (generation_config.json)", "repetition_penalty = 1.1 (default)"];
         assert_eq!(unpinned(&settings), open);
         settings[0] = setting("temperature", json!(0), "request");
         assert_eq!(unpinned(&settings), open[1..], "greedy decoding does not look at top_k");

@@ -4,18 +4,12 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Project, root};
 
 const SPEC: &str = "\
 branch: tool_call
 settings: { temperature: 0, seed: 7, max_tokens: 64 }
-tools:
-  - name: get_weather
-    description: Get the weather in a city.
-    parameters:
-      type: object
-      properties: { city: { type: string } }
-      required: [city]
+tools: ../../city.json
 snapshot: [input, settings, generation, response]
 cases:
   - id: oslo
@@ -33,6 +27,8 @@ cases:
 fn accepted() -> Project {
     let project = Project::new();
     project.write("specs/tool_call/weather.yaml", SPEC);
+    let tools = fs::read_to_string(root().join("fixtures/tools/city.json")).unwrap();
+    project.write("city.json", &tools);
     let (code, _) = project.events(&["--update", "always"]);
     assert_eq!(code, 0, "the first run accepts everything");
     let (code, _) = project.events(&[]);

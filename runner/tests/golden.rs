@@ -14,7 +14,7 @@ fn logits_and_greedy_ids_equal_the_reference() {
     let golden = root().join("fixtures/golden");
     let cases: Vec<Value> =
         serde_json::from_str(&fs::read_to_string(golden.join("cases.json")).unwrap()).unwrap();
-    assert_eq!(cases.len(), 24);
+    assert!(cases.len() >= 24, "{} prompts", cases.len());
     let tensors =
         candle_core::safetensors::load(golden.join("logits.safetensors"), &Device::Cpu).unwrap();
     let directory = root().join("fixtures/models/tiny-chat");

@@ -58,7 +58,7 @@ fn the_suite_holds_and_every_report_has_every_case_once() {
         .suites
         .iter()
         .flat_map(|suite| &suite.cases)
-        .map(|case| case.name.as_str())
+        .map(|case| case.original_name.as_str())
         .collect();
     names.sort_unstable();
     let mut wanted = ids.clone();

@@ -166,7 +166,10 @@ fn a_tool_call_is_taken_out_of_the_text() {
     };
     let mut asked =
         request("What is the weather in Oslo?", json!({"temperature": 0.0, "max_tokens": 64}));
-    asked.tools = vec![tool("get_weather", "Get the weather of a city")];
+    asked.tools = vec![
+        tool("get_weather", "Get the weather in a city."),
+        tool("get_time", "Get the time in a city."),
+    ];
     for stream in [false, true] {
         asked.stream = stream;
         let exchange = ask(&candle, &asked).unwrap();
