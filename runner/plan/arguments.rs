@@ -3,30 +3,30 @@
 
 use serde_json::Value;
 
-use super::session::Session;
+use super::ledger::Ledger;
 use super::tools;
 use crate::diagnostic::choices;
 use crate::spec::{Data, NodeId, Tree};
 
 /// Checks every expected call below an `expect` entry.
-pub(super) fn check(tree: &Tree, expect: NodeId, offered: &[Value], session: &mut Session) {
+pub(super) fn check(tree: &Tree, expect: NodeId, offered: &[Value], ledger: &mut Ledger) {
     if let Some(calls) = tree.child(expect, "tool_calls") {
-        walk(tree, calls, offered, session);
+        walk(tree, calls, offered, ledger);
     }
 }
 
-fn walk(tree: &Tree, node: NodeId, offered: &[Value], session: &mut Session) {
+fn walk(tree: &Tree, node: NodeId, offered: &[Value], ledger: &mut Ledger) {
     let name = tree.child(node, "name").and_then(|id| Some((id, tree.text(id)?)));
     let Some((name_node, name)) = name else {
         for child in tree.children(node) {
-            walk(tree, child, offered, session);
+            walk(tree, child, offered, ledger);
         }
         return;
     };
     let names = tools::names(offered);
     if !names.contains(&name) {
         let message = format!("`{name}` is not among the tools of this case");
-        session.report(tree.location(name_node), message, choices(name, &names));
+        ledger.report(tree.location(name_node), message, choices(name, &names));
         return;
     }
     let Some(Data::Map(entries)) = tree.child(node, "arguments").map(|id| tree.data(id)) else {
@@ -36,7 +36,7 @@ fn walk(tree: &Tree, node: NodeId, offered: &[Value], session: &mut Session) {
         let Some(argument) = tree.text(*key) else { continue };
         let Some(declared) = tools::argument(offered, name, argument) else { continue };
         if let Some((message, help)) = mismatch(tree, *value, argument, declared) {
-            session.report(tree.location(*value), message, help);
+            ledger.report(tree.location(*value), message, help);
         }
     }
 }
@@ -94,9 +94,9 @@ mod tests {
         let function = json!({ "name": "weather", "parameters": { "properties": properties } });
         let offered = [json!({ "type": "function", "function": function })];
         let tree = yaml::parse("s", &format!("tool_calls:\n  - {calls}")).unwrap();
-        let mut session = Session::default();
-        check(&tree, 0, &offered, &mut session);
-        session.problems.iter().map(|p| format!("{} {}", p.location.column, p.message)).collect()
+        let mut ledger = Ledger::default();
+        check(&tree, 0, &offered, &mut ledger);
+        ledger.problems.iter().map(|p| format!("{} {}", p.location.column, p.message)).collect()
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::case::{self, Draft, Source};
 use super::dataset::{self, DataSet};
 use super::files::{discover, show};
 use super::fixture::Fixtures;
+use super::ledger::{Ledger, SpecFile};
 use super::select::{Selection, Selector};
-use super::session::{Session, SpecFile};
 use super::settings::{Zone, check_stop_strings};
 use super::targets::{self, is_plain};
 use super::{Plan, Target, score};
@@ -28,21 +28,21 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
         selection.paths.push(PathBuf::from("specs"));
     }
     let selector = Selector::new(&selection)?;
-    let mut session = Session::default();
-    let paths = discover(&selection.paths, &mut session.problems)?;
-    let files: Vec<SpecFile> = paths.iter().filter_map(|path| load(path, &mut session)).collect();
+    let mut ledger = Ledger::default();
+    let paths = discover(&selection.paths, &mut ledger.problems)?;
+    let files: Vec<SpecFile> = paths.iter().filter_map(|path| load(path, &mut ledger)).collect();
     check_targets(&selection.target, &files)?;
     let mut datasets = BTreeMap::new();
     let mut drafts = Vec::new();
     for (index, file) in files.iter().enumerate() {
-        drafts.extend(cases(file, index, &selection.target, &mut datasets, &mut session));
+        drafts.extend(cases(file, index, &selection.target, &mut datasets, &mut ledger));
     }
-    check_ids(&drafts, &mut session);
+    check_ids(&drafts, &mut ledger);
     let all: Vec<_> = drafts.iter().map(|d| (d.case.id.clone(), d.case.tags.clone())).collect();
     let drafts = selector.apply(drafts);
-    let targets = open_targets(&files, &drafts, &mut session);
-    if !session.problems.is_empty() {
-        return Err(Error::Specs(in_order(session.problems)));
+    let targets = open_targets(&files, &drafts, &mut ledger);
+    if !ledger.problems.is_empty() {
+        return Err(Error::Specs(in_order(ledger.problems)));
     }
     if drafts.is_empty() {
         return Err(selector.nothing(&all, paths.len()));
@@ -54,46 +54,46 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
         cases: drafts.into_iter().map(|draft| draft.case).collect(),
         selection: selector.words(),
         datasets: datasets.into_values().collect(),
-        files: session.hashes(),
+        files: ledger.hashes(),
     })
 }
 
-fn load(path: &Path, session: &mut Session) -> Option<SpecFile> {
+fn load(path: &Path, ledger: &mut Ledger) -> Option<SpecFile> {
     let name = show(path);
-    let text = session.text(path, None)?;
+    let text = ledger.text(path, None)?;
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         let problem = Diagnostic::file(name, "the file is empty");
-        session.problems.push(problem.help("begin with `branch:`, or remove the file"));
+        ledger.problems.push(problem.help("begin with `branch:`, or remove the file"));
         return None;
     }
     let tree = match yaml::parse(&name, &text) {
         Ok(tree) => tree,
         Err(problem) => {
-            session.problems.push(problem);
+            ledger.problems.push(problem);
             return None;
         }
     };
-    let spec = spec::read(&tree, &mut session.problems)?;
-    let targets = targets::nearest(path, session);
+    let spec = spec::read(&tree, &mut ledger.problems)?;
+    let targets = targets::nearest(path, ledger);
     let topic =
         path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let fixtures = Fixtures::of(path, targets.as_ref().map(|targets| targets.path.as_path()));
     let file = SpecFile { tree, spec, topic, targets, fixtures };
-    check_file(&file, session);
+    check_file(&file, ledger);
     Some(file)
 }
 
-fn check_file(file: &SpecFile, session: &mut Session) {
-    check_stop_strings(file, 0, Zone::Elsewhere, session);
+fn check_file(file: &SpecFile, ledger: &mut Ledger) {
+    check_stop_strings(file, 0, Zone::Elsewhere, ledger);
     if !is_plain(&file.topic) {
         let message = format!("the file's name {:?} cannot be part of an id", file.topic);
         let problem = Diagnostic::file(&file.tree.file, message);
-        session.problems.push(problem.help("use letters, digits, `-`, `_` and `.`"));
+        ledger.problems.push(problem.help("use letters, digits, `-`, `_` and `.`"));
     }
     // A target file that could not be read has been reported by itself.
-    if file.targets.is_none() && !session.targets.values().any(Option::is_none) {
+    if file.targets.is_none() && !ledger.targets.values().any(Option::is_none) {
         let help = "write one into the folder of the spec or above it; `evalsuite init` does so";
-        session.report(
+        ledger.report(
             file.at(file.spec.branch.node),
             "there is no `targets.yaml` for this spec",
             help,
@@ -101,7 +101,7 @@ fn check_file(file: &SpecFile, session: &mut Session) {
     }
     if file.spec.cases.is_empty() && file.spec.cases_from.is_none() {
         let help = "add `cases:`, or `cases_from:` for a data set";
-        session.report(file.at(file.spec.branch.node), "the spec has no case", help);
+        ledger.report(file.at(file.spec.branch.node), "the spec has no case", help);
     }
 }
 
@@ -110,21 +110,21 @@ fn cases(
     index: usize,
     chosen: &[String],
     datasets: &mut BTreeMap<usize, (String, String)>,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for case in &file.spec.cases {
         let source = Source { file, index, case, reference: None, row: None };
-        drafts.extend(case::expand(source, chosen, session));
+        drafts.extend(case::expand(source, chosen, ledger));
     }
     let Some(from) = &file.spec.cases_from else { return drafts };
-    let DataSet { file: name, hash, rows } = dataset::load(file, from, session);
+    let DataSet { file: name, hash, rows } = dataset::load(file, from, ledger);
     datasets.insert(index, (name, hash));
     for row in &rows {
         let case = &row_case(from, &row.id, &row.user);
         let reference = row.reference.as_deref();
         let source = Source { file, index, case, reference, row: Some(&row.at) };
-        drafts.extend(case::expand(source, chosen, session));
+        drafts.extend(case::expand(source, chosen, ledger));
     }
     drafts
 }
@@ -175,14 +175,14 @@ fn check_targets(chosen: &[String], files: &[SpecFile]) -> Result<(), Error> {
 }
 
 /// Two cases with one id, in one file or in two.
-fn check_ids(drafts: &[Draft], session: &mut Session) {
+fn check_ids(drafts: &[Draft], ledger: &mut Ledger) {
     let mut first: BTreeMap<&str, &Location> = BTreeMap::new();
     for draft in drafts {
         let Some(at) = &draft.named else { continue };
         if let Some(earlier) = first.get(draft.base.as_str()) {
             let message = format!("the id `{}` is already taken", draft.base);
             let help = format!("it is first used at {earlier}; give each case its own");
-            session.report(at.clone(), message, help);
+            ledger.report(at.clone(), message, help);
         } else {
             first.insert(&draft.base, at);
         }
@@ -192,7 +192,7 @@ fn check_ids(drafts: &[Draft], session: &mut Session) {
 fn open_targets(
     files: &[SpecFile],
     drafts: &[Draft],
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> BTreeMap<String, Target> {
     let mut open: BTreeMap<String, Target> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -210,14 +210,14 @@ fn open_targets(
                 if *known != target {
                     let at = draft.case.location.clone();
                     let message = format!("two targets are named `{name}`, in two target files");
-                    session.report(
+                    ledger.report(
                         at,
                         message,
                         "rename one, or run the two suites one after the other",
                     );
                 }
             }
-            Err(problem) => session.problems.push(problem),
+            Err(problem) => ledger.problems.push(problem),
         }
     }
     open

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::ledger::{Ledger, SpecFile};
 use super::matrix::{self, Cell};
 use super::score::is_score;
-use super::session::{Session, SpecFile};
 use super::{Case, Expectation, Turn, arguments, check, tools, turns};
 use crate::assertion::{Assertion, Needs};
 use crate::capture::Boundary;
@@ -47,27 +47,27 @@ pub(super) struct Source<'a> {
 }
 
 /// The case once for each combination; problems are reported.
-pub(super) fn expand(source: Source<'_>, chosen: &[String], session: &mut Session) -> Vec<Draft> {
+pub(super) fn expand(source: Source<'_>, chosen: &[String], ledger: &mut Ledger) -> Vec<Draft> {
     let Source { file, case, .. } = source;
-    check::words(source, session);
+    check::words(source, ledger);
     let matrix = case.value.matrix.as_ref().or(file.spec.matrix.as_ref());
     if let Some(matrix) = matrix {
-        matrix::check(file, matrix, has_document(&case.value), session);
+        matrix::check(file, matrix, has_document(&case.value), ledger);
     }
-    let (targets, named) = targets(file, matrix, chosen, session);
+    let (targets, named) = targets(file, matrix, chosen, ledger);
     let offered = case.value.tools.as_ref().or(file.spec.tools.as_ref());
-    let offered = offered.map(|typed| tools::resolve(file, typed, session)).unwrap_or_default();
-    check::tools(source, &offered, session);
+    let offered = offered.map(|typed| tools::resolve(file, typed, ledger)).unwrap_or_default();
+    check::tools(source, &offered, ledger);
     let cells = matrix::expand(matrix.map(|matrix| &matrix.value), &targets, named);
     let mut drafts: Vec<Draft> =
-        cells.iter().map(|cell| draft(source, cell, &offered, session)).collect();
+        cells.iter().map(|cell| draft(source, cell, &offered, ledger)).collect();
     if let Some(first) = drafts.first_mut() {
         first.named = Some(source.row.cloned().unwrap_or_else(|| file.at(case.value.id.node)));
     }
     drafts
 }
 
-fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], session: &mut Session) -> Draft {
+fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger) -> Draft {
     let Source { file, index, case: typed, .. } = source;
     let (spec, case) = (&file.spec, &typed.value);
     let branch = spec.branch.value;
@@ -81,7 +81,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], session: &mut Sessi
     let mut template = spec.template.clone();
     template.extend(case.template.clone());
     let stream = cell.stream.or(case.stream).or(spec.stream);
-    let (turns, expect) = expectations(source, cell, offered, session);
+    let (turns, expect) = expectations(source, cell, offered, ledger);
     let needs = needs(&turns, &expect);
     let repeat = case.repeat.as_ref().or(spec.repeat.as_ref()).map_or(1, |repeat| repeat.value);
     let mut snapshot: Vec<Boundary> = case
@@ -119,7 +119,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], session: &mut Sessi
             .or(spec.timeout.as_ref())
             .and_then(|seconds| Duration::try_from_secs_f64(seconds.value).ok()),
     };
-    check::complete(source, &case, session);
+    check::complete(source, &case, ledger);
     let grouped = spec.expect.iter().any(|e| is_score(&e.value));
     let group = grouped.then_some((index, target));
     Draft { case, base, named: None, file: index, group }
@@ -152,17 +152,17 @@ fn expectations(
     source: Source<'_>,
     cell: &Cell,
     offered: &[Value],
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> (Vec<Turn>, Vec<Expectation>) {
     let Source { file, case, .. } = source;
     let typed = &case.value.turns;
-    let mut turns = turns::resolve(file, typed, offered, cell.sentences, session);
+    let mut turns = turns::resolve(file, typed, offered, cell.sentences, ledger);
     for (turn, typed) in turns.iter_mut().zip(&typed.value) {
         turn.expect = typed
             .value
             .expect
             .iter()
-            .map(|typed| expectation(file, typed, |_| {}, offered, session))
+            .map(|typed| expectation(file, typed, |_| {}, offered, ledger))
             .collect();
         if let Some(row) = source.row {
             turn.location = row.clone();
@@ -170,14 +170,14 @@ fn expectations(
     }
     let of_case = case.value.expect.iter();
     let mut expect: Vec<Expectation> =
-        of_case.map(|typed| expectation(file, typed, |_| {}, offered, session)).collect();
+        of_case.map(|typed| expectation(file, typed, |_| {}, offered, ledger)).collect();
     for typed in &file.spec.expect {
         let bind = |assertion: &mut Assertion| {
             if is_score(assertion) {
                 assertion.bind(source.reference, true);
             }
         };
-        expect.push(expectation(file, typed, bind, offered, session));
+        expect.push(expectation(file, typed, bind, offered, ledger));
     }
     (turns, expect)
 }
@@ -187,7 +187,7 @@ fn expectation(
     typed: &Spanned<Assertion>,
     bind: impl Fn(&mut Assertion),
     offered: &[Value],
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> Expectation {
     let mut assertion = typed.value.clone();
     bind(&mut assertion);
@@ -195,11 +195,11 @@ fn expectation(
     let name = assertion.info().name;
     for problem in assertion.problems() {
         let help = format!("`evalsuite explain {name}` shows how it is written");
-        session
+        ledger
             .problems
             .push(Diagnostic::new(location.clone(), format!("`{name}`: {problem}")).help(help));
     }
-    arguments::check(&file.tree, typed.node, offered, session);
+    arguments::check(&file.tree, typed.node, offered, ledger);
     Expectation { assertion, location }
 }
 
@@ -225,13 +225,13 @@ fn targets(
     file: &SpecFile,
     matrix: Option<&Spanned<Matrix>>,
     chosen: &[String],
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> (Vec<String>, bool) {
     let Some(known) = &file.targets else { return (vec![String::new()], false) };
     let mut check = |name: &Spanned<String>| {
         if !known.knows(&name.value) {
             let message = format!("there is no target `{}`", name.value);
-            session.report(file.at(name.node), message, choices(&name.value, &known.names()));
+            ledger.report(file.at(name.node), message, choices(&name.value, &known.names()));
         }
     };
     if let Some(name) = &file.spec.target {
@@ -252,7 +252,7 @@ fn targets(
             "name one with `target:`, or a `default:` in targets.yaml; {}",
             choices("", &known.names())
         );
-        session.report(file.at(file.spec.branch.node), "no target answers this spec", help);
+        ledger.report(file.at(file.spec.branch.node), "no target answers this spec", help);
     }
     (vec![typed.or(known.default_name()).unwrap_or_default().to_owned()], false)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::case::{Source, all_expectations, tool_choice};
-use super::session::Session;
+use super::ledger::Ledger;
 use super::targets::is_plain;
 use super::{Case, settings, tools};
 use crate::branch::Branch;
@@ -25,17 +25,17 @@ fn allowable() -> Vec<&'static str> {
 }
 
 /// Problems of the typed words that no combination changes.
-pub(super) fn words(source: Source<'_>, session: &mut Session) {
+pub(super) fn words(source: Source<'_>, ledger: &mut Ledger) {
     let Source { file, case: typed, .. } = source;
     let (spec, case) = (&file.spec, &typed.value);
     if source.row.is_none() && !is_plain(&case.id.value) {
         let message = format!("{:?} cannot be an id", case.id.value);
-        session.report(file.at(case.id.node), message, "use letters, digits, `-`, `_` and `.`");
+        ledger.report(file.at(case.id.node), message, "use letters, digits, `-`, `_` and `.`");
     }
     if let Some(reason) =
         case.known_failure.as_ref().filter(|reason| reason.value.trim().is_empty())
     {
-        session.report(
+        ledger.report(
             file.at(reason.node),
             "`known_failure` needs a reason",
             "say why it fails, or remove it",
@@ -44,17 +44,17 @@ pub(super) fn words(source: Source<'_>, session: &mut Session) {
     for (check, reason) in spec.allow.iter().chain(&case.allow) {
         if reason.value.trim().is_empty() {
             let message = format!("silencing `{check}` needs a reason");
-            session.report(file.at(reason.node), message, "say why it is fine here");
+            ledger.report(file.at(reason.node), message, "say why it is fine here");
         }
         let legal = allowable();
         if !legal.contains(&check.as_str()) {
             let message = format!("`allow` cannot silence `{check}`");
-            session.report(file.at(reason.node), message, choices(check, &legal));
+            ledger.report(file.at(reason.node), message, choices(check, &legal));
         }
     }
     for repeat in [&spec.repeat, &case.repeat].into_iter().flatten() {
         if repeat.value == 0 {
-            session.report(
+            ledger.report(
                 file.at(repeat.node),
                 "a case that repeats 0 times never runs",
                 "write 1 or more",
@@ -65,30 +65,26 @@ pub(super) fn words(source: Source<'_>, session: &mut Session) {
         if timeout.value <= 0.0 || Duration::try_from_secs_f64(timeout.value).is_err() {
             let message =
                 format!("`timeout` cannot be {}", file.tree.bare(timeout.node).unwrap_or_default());
-            session.report(
-                file.at(timeout.node),
-                message,
-                "it is a number of seconds, more than 0",
-            );
+            ledger.report(file.at(timeout.node), message, "it is a number of seconds, more than 0");
         }
     }
     for layer in [&spec.settings, &case.settings].into_iter().flatten() {
-        settings::check(file, layer, session);
+        settings::check(file, layer, ledger);
     }
     for matrix in [&spec.matrix, &case.matrix].into_iter().flatten() {
         for layer in matrix.value.settings.iter().flat_map(|list| &list.value) {
-            settings::check(file, layer, session);
+            settings::check(file, layer, ledger);
         }
     }
 }
 
 /// Problems with tools on offer.
-pub(super) fn tools(source: Source<'_>, offered: &[Value], session: &mut Session) {
+pub(super) fn tools(source: Source<'_>, offered: &[Value], ledger: &mut Ledger) {
     let Source { file, case, .. } = source;
     let branch = &file.spec.branch;
     if branch.value == Branch::ToolCall && case.value.tools.is_none() && file.spec.tools.is_none() {
         let message = "the branch `tool_call` needs tools";
-        session.report(
+        ledger.report(
             file.at(branch.node),
             message,
             "add `tools: PATH` to the spec or to the case",
@@ -121,24 +117,24 @@ pub(super) fn tools(source: Source<'_>, offered: &[Value], session: &mut Session
         },
     };
     if let Some((message, help)) = problem {
-        session.report(file.at(choice.node), message, help);
+        ledger.report(file.at(choice.node), message, help);
     }
 }
 
 /// Problems that show only when everything is laid together.
-pub(super) fn complete(source: Source<'_>, case: &Case, session: &mut Session) {
+pub(super) fn complete(source: Source<'_>, case: &Case, ledger: &mut Ledger) {
     let Source { file, case: typed, .. } = source;
     let at: NodeId = typed.value.id.node;
-    settings::check_together(file, &case.settings, at, session);
+    settings::check_together(file, &case.settings, at, ledger);
     let replies = case.turns.iter().filter(|turn| turn.asks).count();
     if case.branch == Branch::MultiTurn && replies < 2 && !case.turns.is_empty() {
         let message =
             format!("the branch `multi_turn` needs two replies; this case asks for {replies}");
-        session.report(file.at(at), message, "add a `user` turn, or use another branch");
+        ledger.report(file.at(at), message, "add a `user` turn, or use another branch");
     }
     if case.snapshot.is_empty() && all_expectations(&case.turns, &case.expect).next().is_none() {
         let help = "add `expect:` to a turn, the case or the spec, or `snapshot: [input, generation, response]`";
-        session.report(file.at(at), "nothing is judged in this case", help);
+        ledger.report(file.at(at), "nothing is judged in this case", help);
     }
     for expectation in all_expectations(&case.turns, &case.expect) {
         let Some(boundary) = expectation.assertion.needs().accepted else { continue };
@@ -154,7 +150,7 @@ pub(super) fn complete(source: Source<'_>, case: &Case, session: &mut Session) {
                 "add `snapshot: [{boundary}]` to the case and accept what the first run writes to {}",
                 super::files::show(&path)
             );
-            session.report(expectation.location.clone(), message, help);
+            ledger.report(expectation.location.clone(), message, help);
         }
     }
 }

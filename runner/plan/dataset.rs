@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::files::show;
-use super::session::{Session, SpecFile};
+use super::ledger::{Ledger, SpecFile};
 use super::tools::cause;
 use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
@@ -35,17 +35,17 @@ pub(super) struct Row {
 }
 
 /// Reads the rows; problems name the line of the data set.
-pub(super) fn load(file: &SpecFile, typed: &Spanned<CasesFrom>, session: &mut Session) -> DataSet {
+pub(super) fn load(file: &SpecFile, typed: &Spanned<CasesFrom>, ledger: &mut Ledger) -> DataSet {
     let from = &typed.value;
     let at = file.at(from.path.node);
     let path = match file.fixtures.resolve(&from.path.value, at.clone()) {
         Ok(path) => path,
         Err(problem) => {
-            session.problems.push(problem);
+            ledger.problems.push(problem);
             return DataSet::default();
         }
     };
-    let Some(text) = session.text(&path, Some(at.clone())) else { return DataSet::default() };
+    let Some(text) = ledger.text(&path, Some(at.clone())) else { return DataSet::default() };
     let name = show(&path);
     let mut empty = true;
     let limit = from.limit.as_ref().map_or(usize::MAX, |limit| limit.value);
@@ -56,11 +56,11 @@ pub(super) fn load(file: &SpecFile, typed: &Spanned<CasesFrom>, session: &mut Se
         let here = Location { line: index + 1, ..place(&name, line, 1, 1) };
         match row(line, from, rows.len() + 1, here) {
             Ok(row) => rows.push(row),
-            Err(problem) => session.problems.push(*problem),
+            Err(problem) => ledger.problems.push(*problem),
         }
     }
     if empty {
-        session.report(at, "the data set gives no case", "it holds one JSON object on each line");
+        ledger.report(at, "the data set gives no case", "it holds one JSON object on each line");
     }
     let hash = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     DataSet { file: name, hash, rows }

@@ -1,6 +1,6 @@
 //! The combinations of a matrix, in a stable order: streaming, settings, sentences, target; the last moves fastest.
 
-use super::session::{Session, SpecFile};
+use super::ledger::{Ledger, SpecFile};
 use crate::request::Settings;
 use crate::spec::{Matrix, NodeId, Spanned};
 
@@ -75,11 +75,11 @@ pub(super) fn check(
     file: &SpecFile,
     typed: &Spanned<Matrix>,
     has_document: bool,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) {
     let matrix = &typed.value;
     let mut report = |node: NodeId, message: &str, help: &str| {
-        session.report(file.at(node), message, help);
+        ledger.report(file.at(node), message, help);
     };
     let shown = |values: Vec<String>| values;
     let lists = [

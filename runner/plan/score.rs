@@ -1,7 +1,7 @@
 //! Scores over all cases of a spec: each case records its own, the verdict is taken over all.
 
 use super::case::Draft;
-use super::session::SpecFile;
+use super::ledger::SpecFile;
 use super::{Expectation, SpecScore};
 use crate::assertion::Assertion;
 use crate::capture::Boundary;

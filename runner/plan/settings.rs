@@ -1,17 +1,17 @@
 //! Settings that no sampler accepts, and stop strings that hold two characters where one is meant.
 
-use super::session::{Session, SpecFile};
+use super::ledger::{Ledger, SpecFile};
 use crate::request::Settings;
 use crate::spec::{Data, NodeId, Spanned};
 
 /// Checks the range of each field.
-pub(super) fn check(file: &SpecFile, typed: &Spanned<Settings>, session: &mut Session) {
+pub(super) fn check(file: &SpecFile, typed: &Spanned<Settings>, ledger: &mut Ledger) {
     let settings = &typed.value;
     let mut demand = |field: &str, value: Option<f64>, legal: fn(f64) -> bool, range: &str| {
         if value.is_some_and(|value| !legal(value)) {
             let node = file.tree.child(typed.node, field).unwrap_or(typed.node);
             let written = file.tree.bare(node).unwrap_or_default();
-            session.report(file.at(node), format!("`{field}` cannot be {written}"), range);
+            ledger.report(file.at(node), format!("`{field}` cannot be {written}"), range);
         }
     };
     let penalty = |value: f64| (-2.0..=2.0).contains(&value);
@@ -32,7 +32,7 @@ pub(super) fn check(file: &SpecFile, typed: &Spanned<Settings>, session: &mut Se
         if stop.is_empty() {
             let list = file.tree.child(typed.node, "stop").unwrap_or(typed.node);
             let node = file.tree.children(list).get(index).copied().unwrap_or(list);
-            session.report(
+            ledger.report(
                 file.at(node),
                 "an empty stop string ends every reply at once",
                 "remove it",
@@ -46,13 +46,13 @@ pub(super) fn check_together(
     file: &SpecFile,
     settings: &Settings,
     at: NodeId,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) {
     if let (Some(min), Some(max)) = (settings.min_tokens, settings.max_tokens)
         && min > max
     {
         let message = format!("`min_tokens` is {min}, but `max_tokens` is {max}");
-        session.report(
+        ledger.report(
             file.at(at),
             message,
             "no reply can have both: lower the one or raise the other",
@@ -83,17 +83,17 @@ impl Zone {
 
 /// Reports stop strings with a backslash before a letter, which YAML keeps as two characters unless the text is
 /// in double quotes.
-pub(super) fn check_stop_strings(file: &SpecFile, node: NodeId, zone: Zone, session: &mut Session) {
+pub(super) fn check_stop_strings(file: &SpecFile, node: NodeId, zone: Zone, ledger: &mut Ledger) {
     match file.tree.data(node) {
         Data::Map(entries) => {
             for (key, value) in entries {
                 let below = zone.below(file.tree.text(*key).unwrap_or_default());
-                check_stop_strings(file, *value, below, session);
+                check_stop_strings(file, *value, below, ledger);
             }
         }
         Data::List(items) => {
             for item in items {
-                check_stop_strings(file, *item, zone, session);
+                check_stop_strings(file, *item, zone, ledger);
             }
         }
         Data::Text(text) if zone == Zone::Stop && !file.tree.is_double_quoted(node) => {
@@ -105,7 +105,7 @@ pub(super) fn check_stop_strings(file: &SpecFile, node: NodeId, zone: Zone, sess
             );
             let double = text.replace('"', "\\\"");
             let help = format!("use double quotes: \"{double}\" (a real backslash is \"\\\\\")");
-            session.report(file.at(node), message, help);
+            ledger.report(file.at(node), message, help);
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::files::{TARGETS, absolute, relative, show};
 use super::fixture::project;
-use super::session::Session;
+use super::ledger::Ledger;
 use super::{CandleTarget, Target, TargetKind};
 use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
@@ -24,32 +24,32 @@ const DTYPES: &[&str] = &["auto", "f32", "bf16", "f16"];
 const DEVICES: &[&str] = &["auto", "cpu", "cuda", "cuda:0", "metal"];
 
 /// The target file at or above a spec file, inside its project.
-pub(super) fn nearest(spec: &Path, session: &mut Session) -> Option<Rc<TargetFile>> {
+pub(super) fn nearest(spec: &Path, ledger: &mut Ledger) -> Option<Rc<TargetFile>> {
     let folder = absolute(spec).parent()?.to_path_buf();
     let top = project(&folder);
     let inside = |folder: &&Path| top.as_ref().is_none_or(|top| folder.starts_with(top));
     let path =
         folder.ancestors().take_while(inside).map(|f| f.join(TARGETS)).find(|p| p.is_file())?;
-    if let Some(known) = session.targets.get(&path) {
+    if let Some(known) = ledger.targets.get(&path) {
         return known.clone();
     }
-    let file = load(&path, session).map(Rc::new);
-    session.targets.insert(path, file.clone());
+    let file = load(&path, ledger).map(Rc::new);
+    ledger.targets.insert(path, file.clone());
     file
 }
 
-fn load(path: &Path, session: &mut Session) -> Option<TargetFile> {
-    let text = session.text(path, None)?;
+fn load(path: &Path, ledger: &mut Ledger) -> Option<TargetFile> {
+    let text = ledger.text(path, None)?;
     let tree = match yaml::parse(&show(path), &text) {
         Ok(tree) => tree,
         Err(problem) => {
-            session.problems.push(problem);
+            ledger.problems.push(problem);
             return None;
         }
     };
-    let typed: Targets = spec::read(&tree, &mut session.problems)?;
+    let typed: Targets = spec::read(&tree, &mut ledger.problems)?;
     let file = TargetFile { path: path.to_path_buf(), tree, typed };
-    file.check(&mut session.problems);
+    file.check(&mut ledger.problems);
     Some(file)
 }
 

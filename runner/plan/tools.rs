@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::session::{Session, SpecFile};
+use super::ledger::{Ledger, SpecFile};
 use crate::diagnostic::Diagnostic;
 use crate::finding::Location;
 use crate::spec::{Spanned, TextOr, place};
@@ -13,39 +13,39 @@ use crate::spec::{Spanned, TextOr, place};
 pub(super) fn resolve(
     file: &SpecFile,
     typed: &Spanned<TextOr<Vec<Value>>>,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> Vec<Value> {
     let at = file.at(typed.node);
     match &typed.value {
         TextOr::Other(list) => {
             let nodes = file.tree.children(typed.node);
             let places: Vec<Location> = nodes.iter().map(|node| file.at(*node)).collect();
-            normalise(list, |index| places.get(index).unwrap_or(&at).clone(), session)
+            normalise(list, |index| places.get(index).unwrap_or(&at).clone(), ledger)
         }
-        TextOr::Text(written) => from_file(file, written, at, session),
+        TextOr::Text(written) => from_file(file, written, at, ledger),
     }
 }
 
-fn from_file(file: &SpecFile, written: &str, at: Location, session: &mut Session) -> Vec<Value> {
+fn from_file(file: &SpecFile, written: &str, at: Location, ledger: &mut Ledger) -> Vec<Value> {
     let path = match file.fixtures.resolve(written, at.clone()) {
         Ok(path) => path,
         Err(problem) => {
-            session.problems.push(problem);
+            ledger.problems.push(problem);
             return Vec::new();
         }
     };
-    let Some(text) = session.text(&path, Some(at)) else { return Vec::new() };
+    let Some(text) = ledger.text(&path, Some(at)) else { return Vec::new() };
     let name = super::files::show(&path);
     match serde_json::from_str::<Value>(&text) {
-        Ok(Value::Array(list)) => normalise(&list, |_| place(&name, &text, 1, 1), session),
+        Ok(Value::Array(list)) => normalise(&list, |_| place(&name, &text, 1, 1), ledger),
         Ok(_) => {
             let help = "write `[{ \"name\": …, \"description\": …, \"parameters\": { … } }]`";
-            session.report(place(&name, &text, 1, 1), "a file of tools holds a list", help);
+            ledger.report(place(&name, &text, 1, 1), "a file of tools holds a list", help);
             Vec::new()
         }
         Err(error) => {
             let at = place(&name, &text, error.line(), error.column());
-            session
+            ledger
                 .problems
                 .push(Diagnostic::new(at, format!("this is not JSON: {}", cause(&error))));
             Vec::new()
@@ -59,18 +59,18 @@ pub(super) fn cause(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or(&text).to_owned()
 }
 
-fn normalise(list: &[Value], at: impl Fn(usize) -> Location, session: &mut Session) -> Vec<Value> {
+fn normalise(list: &[Value], at: impl Fn(usize) -> Location, ledger: &mut Ledger) -> Vec<Value> {
     let mut names = BTreeSet::new();
     let mut tools = Vec::new();
     for (index, tool) in list.iter().enumerate() {
         let function = tool.get("function").unwrap_or(tool);
         let Some(name) = function.get("name").and_then(Value::as_str) else {
             let help = "a tool is `{ type: function, function: { name, description, parameters } }`, or the inner map alone";
-            session.report(at(index), format!("tool {} has no name", index + 1), help);
+            ledger.report(at(index), format!("tool {} has no name", index + 1), help);
             continue;
         };
         if !names.insert(name) {
-            session.report(
+            ledger.report(
                 at(index),
                 format!("two tools are named `{name}`"),
                 "rename or remove one",
@@ -78,7 +78,7 @@ fn normalise(list: &[Value], at: impl Fn(usize) -> Location, session: &mut Sessi
         }
         if function.get("parameters").is_some_and(|parameters| !parameters.is_object()) {
             let help = "write a JSON Schema such as `{ type: object, properties: { … } }`";
-            session.report(at(index), format!("the parameters of `{name}` are no map"), help);
+            ledger.report(at(index), format!("the parameters of `{name}` are no map"), help);
         }
         tools.push(match tool.get("function") {
             Some(_) => tool.clone(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::content::python_json;
-use super::session::{Session, SpecFile};
+use super::ledger::{Ledger, SpecFile};
 use super::{Say, Turn, document, tools};
 use crate::diagnostic::choices;
 use crate::request::{Message, Role, ToolCall};
@@ -15,23 +15,23 @@ pub(super) fn resolve(
     typed: &Spanned<Vec<Spanned<spec::Turn>>>,
     offered: &[Value],
     sentences: Option<usize>,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> Vec<Turn> {
     let mut turns = Vec::new();
     for turn in &typed.value {
-        let Some(say) = say(file, turn, sentences, session) else { continue };
+        let Some(say) = say(file, turn, sentences, ledger) else { continue };
         if let (Say::Tool { name, .. }, Some(tool)) = (&say, &turn.value.tool) {
             let names = tools::names(offered);
             if !names.contains(&name.as_str()) {
                 let message = format!("`{name}` is not among the tools of this case");
-                session.report(file.at(tool.value.name.node), message, choices(name, &names));
+                ledger.report(file.at(tool.value.name.node), message, choices(name, &names));
             }
         }
         turns.push(Turn { say, asks: false, expect: Vec::new(), location: file.at(turn.node) });
     }
     mark_asking(&mut turns);
     if turns.len() == typed.value.len() {
-        check_order(file, typed, &turns, session);
+        check_order(file, typed, &turns, ledger);
     }
     turns
 }
@@ -52,14 +52,10 @@ fn check_order(
     file: &SpecFile,
     typed: &Spanned<Vec<Spanned<spec::Turn>>>,
     turns: &[Turn],
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) {
     if turns.is_empty() {
-        session.report(
-            file.at(typed.node),
-            "a conversation needs a turn",
-            "begin with `- user: …`",
-        );
+        ledger.report(file.at(typed.node), "a conversation needs a turn", "begin with `- user: …`");
         return;
     }
     for (index, turn) in turns.iter().enumerate() {
@@ -84,12 +80,12 @@ fn check_order(
             _ => None,
         };
         if let Some((message, help)) = problem {
-            session.report(turn.location.clone(), message, help);
+            ledger.report(turn.location.clone(), message, help);
         }
         let expects = typed.value[index].value.expect.first();
         if let (Some(first), false) = (expects, turn.asks) {
             let message = "no reply is asked for after this turn, so nothing can be expected of it";
-            session.report(
+            ledger.report(
                 file.at(first.node),
                 message,
                 "move `expect` to the turn before the reply",
@@ -102,13 +98,13 @@ fn say(
     file: &SpecFile,
     turn: &Spanned<spec::Turn>,
     sentences: Option<usize>,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> Option<Say> {
     let typed = &turn.value;
     match (&typed.user, &typed.tool, &typed.assistant, &typed.prefill) {
         (Some(user), None, None, None) => match &user.value {
             TextOr::Text(text) => Some(Say::User(text.clone())),
-            TextOr::Other(document) => read(file, document, sentences, session).map(Say::User),
+            TextOr::Other(document) => read(file, document, sentences, ledger).map(Say::User),
         },
         (None, Some(tool), None, None) => Some(Say::Tool {
             name: tool.value.name.value.clone(),
@@ -123,7 +119,7 @@ fn say(
             let none = user.is_none() && tool.is_none() && assistant.is_none() && prefill.is_none();
             let message = if none { "nobody speaks in this turn" } else { "two speak in one turn" };
             let help = "a turn has exactly one of `user`, `tool`, `assistant` and `prefill`";
-            session.report(file.at(turn.node), message, help);
+            ledger.report(file.at(turn.node), message, help);
             None
         }
     }
@@ -154,32 +150,32 @@ fn read(
     file: &SpecFile,
     typed: &Document,
     sentences: Option<usize>,
-    session: &mut Session,
+    ledger: &mut Ledger,
 ) -> Option<String> {
     let at = file.at(typed.document.node);
     let path = match file.fixtures.resolve(&typed.document.value, at.clone()) {
         Ok(path) => path,
         Err(problem) => {
-            session.problems.push(problem);
+            ledger.problems.push(problem);
             return None;
         }
     };
-    let text = session.text(&path, Some(at.clone()))?;
+    let text = ledger.text(&path, Some(at.clone()))?;
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() {
-        session.report(at, "the document is empty", "it holds one sentence on each line");
+        ledger.report(at, "the document is empty", "it holds one sentence on each line");
         return None;
     }
     if let Some(depth) = typed.depth.as_ref().filter(|depth| !(0.0..=1.0).contains(&depth.value)) {
         let message = format!("`depth` cannot be {}", depth.value);
-        session.report(
+        ledger.report(
             file.at(depth.node),
             message,
             "0 is the beginning of the document, 1 its end",
         );
     }
     if let (Some(depth), None) = (&typed.depth, &typed.insert) {
-        session.report(
+        ledger.report(
             file.at(depth.node),
             "`depth` has no effect without `insert`",
             "remove it, or add `insert`",
@@ -188,7 +184,7 @@ fn read(
     let count =
         sentences.or(typed.sentences.as_ref().map(|count| count.value)).unwrap_or(lines.len());
     if count == 0 {
-        session.report(at, "a document of 0 sentences is empty", "write `sentences: 1` or more");
+        ledger.report(at, "a document of 0 sentences is empty", "write `sentences: 1` or more");
     }
     let depth = typed.depth.as_ref().map_or(0.5, |depth| depth.value);
     let insert = typed.insert.as_ref().map(|insert| insert.value.as_str());

@@ -16,7 +16,7 @@ use crate::text::hex;
 
 /// Shared by all spec files of a command.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct Ledger {
     /// Every problem so far, in any order; the same one may be in it twice.
     pub(super) problems: Vec<Diagnostic>,
     /// Target files by path; `None` for one that cannot be read.
@@ -46,7 +46,7 @@ impl SpecFile {
     }
 }
 
-impl Session {
+impl Ledger {
     /// Adds a problem at a place.
     pub(super) fn report(
         &mut self,
@@ -78,7 +78,7 @@ impl Session {
     }
 }
 
-impl Session {
+impl Ledger {
     /// SHA-256 of every text that was read, in hexadecimal, by file as it is shown.
     pub(super) fn hashes(&self) -> BTreeMap<String, String> {
         let read = self.texts.iter().filter_map(|(path, text)| Some((path, text.as_ref()?)));
