@@ -17,7 +17,7 @@ use crate::event::{CaseReport, CaseStatus, Event, RunStarted, SCHEMA, TargetIden
 use crate::evidence::RunFolder;
 use crate::judge;
 use crate::manifest::Manifest;
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, Plan, TargetKind};
 use crate::snapshot::Update;
 
 mod flights;
@@ -141,8 +141,11 @@ type Backends = BTreeMap<String, Arc<dyn Backend>>;
 fn open(plan: &Plan) -> Result<Backends, Error> {
     let mut backends = Backends::new();
     for (name, target) in &plan.targets {
-        let backend = backend::open(target)
-            .map_err(|error| Error::Backend { target: name.clone(), message: error.to_string() })?;
+        let backend = backend::open(target).map_err(|error| {
+            let TargetKind::Candle(candle) = &target.kind;
+            let message = format!("{error}\n --> {}", candle.location);
+            Error::Backend { target: name.clone(), message }
+        })?;
         backends.insert(name.clone(), backend);
     }
     Ok(backends)

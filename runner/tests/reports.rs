@@ -147,6 +147,7 @@ fn a_truncated_weight_file_is_named() {
     assert!(ran.stderr.contains("model.safetensors"), "{}", ran.stderr);
     std::fs::remove_file(&path).unwrap();
     let ran = project.run(&["run"]);
-    assert!(ran.code == 2 || ran.code == 3, "{}", ran.code);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("specs/targets.yaml:3:"), "{}", ran.stderr);
     assert!(ran.stderr.contains("model.safetensors"), "{}", ran.stderr);
 }
