@@ -72,6 +72,16 @@ pub enum CaseStatus {
 }
 
 impl CaseStatus {
+    /// All, in the order in which a summary names them.
+    pub const ALL: [CaseStatus; 6] = [
+        CaseStatus::Passed,
+        CaseStatus::Failed,
+        CaseStatus::Errored,
+        CaseStatus::NotEvaluated,
+        CaseStatus::KnownFailure,
+        CaseStatus::Fixed,
+    ];
+
     /// The name used in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use super::*;
 use crate::backend::Answer;
 use crate::branch::Branch;
 use crate::capture::{Observed, Response};
-use crate::plan::Turn;
+use crate::plan::sample;
 
 /// Answers with scripted responses and keeps what it was asked.
 struct Scripted {
@@ -66,30 +66,9 @@ fn calls(names: &[&str]) -> Result<Response, BackendError> {
 }
 
 fn case(turns: Vec<(Say, bool)>) -> Case {
-    let turn = |(say, asks)| Turn { say, asks, expect: Vec::new(), location: Default::default() };
-    Case {
-        id: "tool_call/x.y".to_owned(),
-        branch: Branch::ToolCall,
-        target: "scripted".to_owned(),
-        location: Default::default(),
-        system: Some("Be brief.".to_owned()),
-        turns: turns.into_iter().map(turn).collect(),
-        tools: Vec::new(),
-        tool_choice: None,
-        settings: Default::default(),
-        template: Default::default(),
-        stream: false,
-        repeat: 1,
-        load: 0,
-        twin: false,
-        tags: Vec::new(),
-        known_failure: None,
-        allow: Default::default(),
-        expect: Vec::new(),
-        snapshot: Vec::new(),
-        snapshot_stem: Default::default(),
-        timeout: None,
-    }
+    let mut case = sample::case(Branch::ToolCall, turns);
+    case.system = Some("Be brief.".to_owned());
+    case
 }
 
 fn user(text: &str) -> (Say, bool) {

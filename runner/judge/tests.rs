@@ -2,7 +2,7 @@ use super::*;
 use crate::assertion::sample::{capture, edit_generation, edit_response, good, hidden, read};
 use crate::branch::Branch;
 use crate::capture::{Observed, Termination};
-use crate::plan::{Say, Turn};
+use crate::plan::{Say, sample};
 
 fn entry(yaml: &str) -> Expectation {
     Expectation { assertion: read(yaml).unwrap(), location: Location::default() }
@@ -10,34 +10,9 @@ fn entry(yaml: &str) -> Expectation {
 
 /// A case of one turn with these case-level expectations.
 fn case(expect: &[&str]) -> Case {
-    Case {
-        id: "stopping/x.y".to_owned(),
-        branch: Branch::Stopping,
-        target: "t".to_owned(),
-        location: Location::default(),
-        system: None,
-        turns: vec![Turn {
-            say: Say::User("hello".to_owned()),
-            asks: true,
-            expect: Vec::new(),
-            location: Location::default(),
-        }],
-        tools: Vec::new(),
-        tool_choice: None,
-        settings: Default::default(),
-        template: Default::default(),
-        stream: false,
-        repeat: 1,
-        load: 0,
-        twin: false,
-        tags: Vec::new(),
-        known_failure: None,
-        allow: Default::default(),
-        expect: expect.iter().map(|yaml| entry(yaml)).collect(),
-        snapshot: Vec::new(),
-        snapshot_stem: Default::default(),
-        timeout: None,
-    }
+    let mut case = sample::case(Branch::Stopping, vec![(Say::User("hello".to_owned()), true)]);
+    case.expect = expect.iter().map(|yaml| entry(yaml)).collect();
+    case
 }
 
 fn verdict(case: &Case, capture: &Capture) -> CaseReport {

@@ -34,6 +34,8 @@ pub use build::plan;
 pub use select::Selection;
 
 #[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
 mod tests;
 
 /// What will run, in order.

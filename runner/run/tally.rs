@@ -8,16 +8,6 @@ use crate::capture::{Boundary, Capture, Score};
 use crate::error::exit;
 use crate::event::{CaseReport, CaseStatus, Summary};
 
-/// Every status, in the order in which a summary names them.
-const STATUSES: [CaseStatus; 6] = [
-    CaseStatus::Passed,
-    CaseStatus::Failed,
-    CaseStatus::Errored,
-    CaseStatus::NotEvaluated,
-    CaseStatus::KnownFailure,
-    CaseStatus::Fixed,
-];
-
 /// The running sum.
 #[derive(Default)]
 pub(super) struct Tally {
@@ -85,7 +75,7 @@ impl Tally {
             exit::OK
         };
         Summary {
-            by_status: STATUSES.iter().map(|&s| (s.name().to_owned(), count(s))).collect(),
+            by_status: CaseStatus::ALL.iter().map(|&s| (s.name().to_owned(), count(s))).collect(),
             by_boundary: self.boundaries,
             pending_snapshots: self.pending,
             unpinned: self.unpinned,

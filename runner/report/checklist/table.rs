@@ -55,14 +55,7 @@ fn states(cases: &[&CaseReport], boundary: Boundary) -> String {
 }
 
 fn counts(by_branch: &BTreeMap<&str, Vec<&CaseReport>>) -> Vec<String> {
-    let statuses = [
-        CaseStatus::Passed,
-        CaseStatus::Failed,
-        CaseStatus::Errored,
-        CaseStatus::NotEvaluated,
-        CaseStatus::KnownFailure,
-        CaseStatus::Fixed,
-    ];
+    let statuses = CaseStatus::ALL;
     let names = statuses.map(|status| status.name().replace('_', " "));
     let mut head = vec!["branch", "cases"];
     head.extend(names.iter().map(String::as_str));
