@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+#[cfg(feature = "candle")]
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -49,11 +50,13 @@ impl Project {
         fs::write(path, text).unwrap();
     }
 
+    #[cfg(feature = "candle")]
     pub(crate) fn read(&self, below: &str) -> String {
         fs::read_to_string(self.path(below)).unwrap()
     }
 
     /// Replaces `from`, which must be there, in a file.
+    #[cfg(feature = "candle")]
     pub(crate) fn edit(&self, below: &str, from: &str, to: &str) {
         let text = self.read(below);
         assert!(text.contains(from), "{below} does not hold {from:?}");
@@ -66,6 +69,7 @@ impl Project {
     }
 
     /// The events of a run with a JSON report beside its exit code.
+    #[cfg(feature = "candle")]
     pub(crate) fn events(&self, args: &[&str]) -> (i32, Vec<Value>) {
         let mut all = vec!["run", "specs", "--no-evidence", "--report", "json=out.jsonl"];
         all.extend(args);
