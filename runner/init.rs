@@ -44,6 +44,14 @@ tools:
         type: object
         properties: { city: { type: string } }
         required: [city]
+  - type: function
+    function:
+      name: get_time
+      description: Get the time in a city.
+      parameters:
+        type: object
+        properties: { city: { type: string } }
+        required: [city]
 snapshot: [input, generation, response]
 cases:
   - id: weather

@@ -82,8 +82,13 @@ fn unreadable(root: &Path, error: &walkdir::Error) -> Diagnostic {
 }
 
 fn missing(path: &Path) -> String {
-    let similar = sibling(path).map(|name| format!("; did you mean `{name}`?"));
-    format!("there is no `{}`{}", show(path), similar.unwrap_or_default())
+    let hint = match sibling(path) {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => {
+            "; name spec files or folders, or begin with `evalsuite init --model DIR`".to_owned()
+        }
+    };
+    format!("there is no `{}`{hint}", show(path))
 }
 
 /// The path beside `path` that was probably meant, as `path` is written.
