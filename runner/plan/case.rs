@@ -157,12 +157,18 @@ fn expectations(
     let Source { file, case, .. } = source;
     let typed = &case.value.turns;
     let mut turns = turns::resolve(file, typed, offered, cell.sentences, ledger);
+    // A score of one reply takes the reference of its row, where there is one, and is judged by itself.
+    let bind_one = |assertion: &mut Assertion| {
+        if is_score(assertion) {
+            assertion.bind(source.reference, false);
+        }
+    };
     for (turn, typed) in turns.iter_mut().zip(&typed.value) {
         turn.expect = typed
             .value
             .expect
             .iter()
-            .map(|typed| expectation(file, typed, |_| {}, offered, ledger))
+            .map(|typed| expectation(file, typed, bind_one, offered, ledger))
             .collect();
         if let Some(row) = source.row {
             turn.location = row.clone();
@@ -170,7 +176,7 @@ fn expectations(
     }
     let of_case = case.value.expect.iter();
     let mut expect: Vec<Expectation> =
-        of_case.map(|typed| expectation(file, typed, |_| {}, offered, ledger)).collect();
+        of_case.map(|typed| expectation(file, typed, bind_one, offered, ledger)).collect();
     for typed in &file.spec.expect {
         let bind = |assertion: &mut Assertion| {
             if is_score(assertion) {

@@ -14,6 +14,9 @@ use crate::capture::Boundary;
 use crate::diagnostic::choices;
 use crate::spec::NodeId;
 
+/// File systems take names of 255 bytes; topic, matrix and ending need their share.
+const LONGEST_ID: usize = 100;
+
 /// What `allow` can silence: a boundary, whose snapshot may then differ, or a rule of a branch.
 fn allowable() -> Vec<&'static str> {
     let rules = Branch::ALL.iter().flat_map(|branch| branch.info().rules);
@@ -31,6 +34,10 @@ pub(super) fn words(source: Source<'_>, ledger: &mut Ledger) {
     if source.row.is_none() && !is_plain(&case.id.value) {
         let message = format!("{:?} cannot be an id", case.id.value);
         ledger.report(file.at(case.id.node), message, "use letters, digits, `-`, `_` and `.`");
+    }
+    if source.row.is_none() && case.id.value.len() > LONGEST_ID {
+        let message = format!("an id has at most {LONGEST_ID} characters");
+        ledger.report(file.at(case.id.node), message, "shorten it: it names the snapshot files");
     }
     if let Some(reason) =
         case.known_failure.as_ref().filter(|reason| reason.value.trim().is_empty())

@@ -225,7 +225,22 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     forward_to_deserialize_any! {
-        i128 u128 bytes byte_buf unit_struct tuple tuple_struct struct ignored_any
+        i128 u128 bytes byte_buf unit_struct tuple tuple_struct ignored_any
+    }
+
+    /// Derived readers also take the fields of a struct from a list, in order; a spec names them.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        if matches!(self.tree.data(self.node), Data::List(_)) {
+            return Err(Refused::new("expected a mapping, found a list")
+                .help(choices("", fields))
+                .at(self.node));
+        }
+        self.deserialize_any(visitor)
     }
 }
 
