@@ -4,6 +4,7 @@ use crate::assertion;
 use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::diagnostic::suggest;
+use crate::judge;
 use crate::score;
 
 /// A word with its explanation.
@@ -58,6 +59,13 @@ pub fn topics() -> Vec<Topic> {
             topics.push(topic("rule", rule.name, rule.summary, &help));
         }
     }
+    topics.push(topic(
+        "rule",
+        judge::TOOL_WAS_CALLED,
+        "a `tool` turn answers a call of the reply before it",
+        "Holds in every branch and reads the boundary `response`. Without a call there is nothing to\n\
+         answer: the conversation ends there, and the model is at fault.",
+    ));
     for info in assertion::ALL {
         let help = format!("Reads the boundary `{}`.\n{}", info.boundary, info.help);
         topics.push(topic("assertion", info.name, info.summary, &help));

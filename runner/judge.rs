@@ -16,6 +16,9 @@ use crate::plan::{Case, Expectation, SpecScore};
 /// at fault, not the harness.
 pub const NO_CALL: &str = "no_call";
 
+/// The rule that such a conversation breaks.
+pub const TOOL_WAS_CALLED: &str = "tool_was_called";
+
 /// Judges one case. `snapshots` are the findings of its snapshot files, which only the run loop may touch.
 pub fn judge(
     case: &Case,
@@ -155,7 +158,7 @@ fn missing_call(case: &Case, capture: &Capture) -> Option<Finding> {
         .find_map(|(n, run)| Some((n, run.error.as_ref().filter(|f| f.kind == NO_CALL)?)))?;
     let spec = case.turns.get(failure.turn).map_or(&case.location, |turn| &turn.location);
     Some(Finding {
-        name: "tool_was_called".to_owned(),
+        name: TOOL_WAS_CALLED.to_owned(),
         kind: Kind::Branch,
         boundary: Boundary::Response,
         turn: Some(failure.turn + 1),
@@ -351,7 +354,10 @@ fn known(
         _ => None,
     };
     match (&case.known_failure, verdict) {
-        (Some(reason), CaseStatus::Failed) => (CaseStatus::KnownFailure, Some(reason.clone())),
+        // A snapshot that is new is not what is known to fail.
+        (Some(reason), CaseStatus::Failed) if findings.iter().any(breaks) => {
+            (CaseStatus::KnownFailure, Some(reason.clone()))
+        }
         (Some(reason), CaseStatus::Passed) => (CaseStatus::Fixed, Some(reason.clone())),
         _ => (verdict, why),
     }

@@ -34,7 +34,7 @@ pub fn unpinned(settings: &[Setting]) -> Vec<String> {
         let name = setting.name.as_str();
         let neutral = NEUTRAL.iter().any(|(field, value)| *field == name && is(setting, *value));
         let matters = PINNABLE.contains(&name) && !(greedy && SAMPLING.contains(&name));
-        matters && !neutral && setting.provenance != "request"
+        matters && !neutral && setting.requested.is_none() && setting.provenance != "request"
     });
     open.map(describe).collect()
 }

@@ -83,14 +83,21 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
             Event::Summary(_) => progress.finish(),
             Event::Run(_) => {}
         }
-        for (path, reporter) in &mut reporters {
-            progress.suspend(|| reporter.event(event)).map_err(|source| Error::Io {
-                action: "write",
-                path: PathBuf::from(path.as_str()),
-                source,
-            })?;
-        }
-        Ok(())
+        let mut failed = None;
+        reporters.retain_mut(|(path, reporter)| {
+            match progress.suspend(|| reporter.event(event)) {
+                Ok(()) => true,
+                // Whoever read this report has gone. The run is judged all the same: its exit code, its evidence
+                // and the other reports are still wanted.
+                Err(source) if source.kind() == io::ErrorKind::BrokenPipe => false,
+                Err(source) => {
+                    let path = PathBuf::from(path.as_str());
+                    failed.get_or_insert(Error::Io { action: "write", path, source });
+                    true
+                }
+            }
+        });
+        failed.map_or(Ok(()), Err)
     }))
 }
 
@@ -98,8 +105,9 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
 #[expect(clippy::disallowed_methods, reason = "CI is part of the command line")]
 fn update_mode(word: &str) -> Result<Update, Error> {
     let ci = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
-    let update: Update =
-        word.parse().map_err(|error| Error::Usage(format!("`--update`: {error}")))?;
+    let update: Update = word
+        .parse()
+        .map_err(|error| Error::Usage(format!("`--update` or INSTA_UPDATE: {error}")))?;
     Ok(update.resolved(ci))
 }
 
@@ -208,6 +216,16 @@ fn snapshots(args: Snapshots, color: Color, out: &mut dyn Write) -> Result<u8, E
         SnapshotAction::Reject(select) => (select, "rejected"),
     };
     let pending = snapshot::list(&select.dir, &select.globs)?;
+    if pending.is_empty() && !select.globs.is_empty() {
+        let waiting = snapshot::list(&select.dir, &[])?.len();
+        let message = format!(
+            "none of {} in {} matches {}",
+            evalsuite::diagnostic::count(waiting, "pending snapshot"),
+            select.dir.display(),
+            select.globs.join(", ")
+        );
+        return Err(Error::NothingSelected(message));
+    }
     if pending.is_empty() {
         writeln!(out, "no pending snapshots in {}", select.dir.display()).map_err(stdout)?;
         return Ok(exit::OK);

@@ -127,6 +127,15 @@ fn a_new_snapshot_fails_without_blaming_a_boundary() {
 }
 
 #[test]
+fn a_new_snapshot_is_not_the_known_failure() {
+    let mut case = case(&[]);
+    case.known_failure = Some("it says hello".to_owned());
+    let new = snapshot(Boundary::Input, Outcome::fail(crate::finding::NEW_SNAPSHOT, "none", "new"));
+    let report = judge(&case, &capture(vec![good()]), None, vec![new], String::new());
+    assert_eq!(report.status, CaseStatus::Failed);
+}
+
+#[test]
 fn an_allowed_difference_is_a_warning_and_the_next_boundary_is_judged() {
     let mut case = case(&["content: other"]);
     case.allow.insert("input".to_owned(), "the template was rewritten".to_owned());

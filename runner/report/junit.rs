@@ -84,6 +84,9 @@ impl Junit {
     fn write(&mut self, summary: &Summary) -> io::Result<()> {
         if self.names.is_empty() {
             self.nothing_ran(summary);
+        } else if let Some(why) = &summary.stopped {
+            // Without a word about the rest, what ran would look like everything.
+            self.extra("stopped early", NonSuccessKind::Error, why);
         }
         let mut report = Report::new("evalsuite");
         report.set_time(duration(summary.elapsed_ms));
@@ -99,6 +102,15 @@ impl Junit {
         let xml = report.to_string().map_err(io::Error::other)?;
         self.out.write_all(xml.as_bytes())?;
         self.out.flush()
+    }
+
+    /// A test case that stands for the run itself.
+    fn extra(&mut self, name: &str, kind: NonSuccessKind, why: &str) {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_message(printable(why));
+        let mut test = TestCase::new(name, status);
+        test.set_classname("evalsuite");
+        self.suite("evalsuite").add_test_case(test);
     }
 
     /// An empty report looks like a job that was never run, and some readers refuse it.

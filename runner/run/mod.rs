@@ -78,7 +78,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
     loop {
         let landed = tokio::select! {
             landed = flights.next() => landed,
-            _ = tokio::signal::ctrl_c() => {
+            () = told_to_stop() => {
                 tally.stop(format!("interrupted, {} not run", plan.cases.len() - tally.cases()));
                 break;
             }
@@ -112,6 +112,25 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
     let exit = summary.exit;
     out.event(Event::Summary(summary))?;
     Ok(exit)
+}
+
+/// Waits for Ctrl-C, or for the signal by which CI and containers end a program.
+async fn told_to_stop() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a handler there is nothing to wait for but Ctrl-C.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Events and captures go to the evidence before they are told, so that a crash of a reporter loses nothing.

@@ -57,10 +57,11 @@ impl FromStr for Update {
 
     fn from_str(word: &str) -> Result<Self, String> {
         match word {
-            "auto" => Ok(Update::Auto),
+            "auto" | "" => Ok(Update::Auto),
             "no" => Ok(Update::No),
-            "new" => Ok(Update::New),
-            "always" => Ok(Update::Always),
+            // insta's `unseen` also accepts what is new; here that waits for review like the rest.
+            "new" | "unseen" => Ok(Update::New),
+            "always" | "force" | "1" => Ok(Update::Always),
             other => Err(format!("`{other}` is none of auto, no, new, always")),
         }
     }

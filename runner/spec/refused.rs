@@ -6,6 +6,7 @@ use serde::de::{self, Expected, Unexpected};
 
 use super::tree::NodeId;
 use crate::diagnostic::choices;
+use crate::text::clip;
 
 /// Words of the design that this version does not speak yet.
 const NOT_BUILT: &[&str] = &["drafter"];
@@ -125,7 +126,7 @@ fn given(found: &Unexpected<'_>) -> String {
         Unexpected::Unsigned(value) => format!("the number {value}"),
         Unexpected::Signed(value) => format!("the number {value}"),
         Unexpected::Float(value) => format!("the number {value}"),
-        Unexpected::Str(value) => format!("the text {value:?}"),
+        Unexpected::Str(value) => format!("the text {}", clip(&format!("{value:?}"), 80)),
         Unexpected::Unit | Unexpected::Option => "nothing".into(),
         Unexpected::Seq => "a list".into(),
         Unexpected::Map => "a map".into(),

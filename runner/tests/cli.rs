@@ -102,6 +102,32 @@ mod in_process {
     }
 
     #[test]
+    fn a_reader_that_has_gone_changes_no_verdict() {
+        let project = project();
+        project.edit("specs/stopping/hello.yaml", "Goodbye!", "Farewell!");
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_evalsuite"))
+            .args(["run", "--report", "human", "--report", "json=out.jsonl"])
+            .current_dir(project.path(""))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        assert_eq!(project.read("out.jsonl").lines().count(), 4, "run, two cases, summary");
+    }
+
+    #[test]
+    fn snapshots_that_match_nothing_are_said_so() {
+        let project = project();
+        project.edit("specs/stopping/hello.yaml", "cases:", "snapshot: [input]\ncases:");
+        assert_eq!(project.run(&["run"]).code, 1);
+        let ran = project.run(&["snapshots", "accept", "nothing*"]);
+        assert_eq!(ran.code, 4);
+        assert!(ran.stderr.contains("none of 2 pending snapshots"), "{}", ran.stderr);
+    }
+
+    #[test]
     fn inspect_shows_the_ladder_of_a_kept_run() {
         let project = project();
         assert_eq!(project.run(&["run"]).code, 0);
