@@ -30,6 +30,19 @@ impl Rope {
         let none = Value::Null;
         let set = |field| config.get(field).filter(|value| value.is_object());
         let scaling = set("rope_parameters").or_else(|| set("rope_scaling")).unwrap_or(&none);
+        let kind_of = |map: &Value| {
+            map.get("rope_type")
+                .or_else(|| map.get("type"))
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        if let (Some(five), Some(four)) = (set("rope_parameters"), set("rope_scaling"))
+            && kind_of(five) != kind_of(four)
+        {
+            let message =
+                "`rope_parameters` and `rope_scaling` name different RoPE types; keep one";
+            return Err(EngineError::Config(message.to_owned()));
+        }
         let theta = match number(scaling, "rope_theta")? {
             Some(theta) => theta,
             None => number(config, "rope_theta")?.unwrap_or(10_000.0),
@@ -166,6 +179,11 @@ mod tests {
         let plain = Rope::parse(&json!({"rope_theta": 500000.0}), 64).unwrap();
         assert_eq!(rope.inverse[0], plain.inverse[0]);
         assert_eq!(rope.inverse[31], plain.inverse[31] / 8.0);
+        let mut both = five.clone();
+        both["rope_scaling"] = four["rope_scaling"].clone();
+        assert_eq!(Rope::parse(&both, 64).unwrap(), rope);
+        both["rope_scaling"] = json!({"rope_type": "yarn", "factor": 4.0});
+        assert!(Rope::parse(&both, 64).is_err());
         let old = json!({"rope_theta": 500000.0, "rope_scaling": {"type": "linear", "factor": 2}});
         assert_eq!(Rope::parse(&old, 64).unwrap().inverse[3], plain.inverse[3] / 2.0);
     }
