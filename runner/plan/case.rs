@@ -120,6 +120,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
             .and_then(|seconds| Duration::try_from_secs_f64(seconds.value).ok()),
     };
     check::complete(source, &case, ledger);
+    check::evaluable(&case, ledger);
     let grouped = spec.expect.iter().any(|e| is_score(&e.value));
     let group = grouped.then_some((index, target));
     Draft { case, base, named: None, file: index, group }

@@ -161,3 +161,23 @@ pub(super) fn complete(source: Source<'_>, case: &Case, ledger: &mut Ledger) {
         }
     }
 }
+
+/// Expectations that could never be evaluated on this case.
+pub(super) fn evaluable(case: &Case, ledger: &mut Ledger) {
+    let replies = case.turns.iter().filter(|turn| turn.asks).count();
+    for expectation in all_expectations(&case.turns, &case.expect) {
+        let assertion = &expectation.assertion;
+        let (message, help) = match assertion.info().name {
+            "stream" if !case.stream && !assertion.needs().twin => (
+                "the case is not streamed, so `stream` has nothing to judge",
+                "add `stream: true` to the case, or write `stream: { equals_non_stream: true }`",
+            ),
+            "carries" if replies < 2 => (
+                "the case asks for one reply, so `carries` has nothing to compare",
+                "add a turn, or remove it",
+            ),
+            _ => continue,
+        };
+        ledger.report(expectation.location.clone(), message, help);
+    }
+}
