@@ -182,6 +182,26 @@ impl Outcome {
 pub const NEW_SNAPSHOT: &str = "an accepted snapshot";
 
 impl Finding {
+    /// A finding that reads no single reply.
+    pub fn new(
+        name: impl Into<String>,
+        kind: Kind,
+        boundary: Boundary,
+        outcome: Outcome,
+        spec: &Location,
+    ) -> Self {
+        let (name, spec) = (name.into(), spec.clone());
+        Finding { name, kind, boundary, turn: None, run: None, outcome, spec }
+    }
+
+    /// The same, about the reply of a 1-based turn; with the 1-based run of a case that repeats.
+    #[must_use]
+    pub fn in_reply(mut self, turn: usize, run: Option<usize>) -> Self {
+        self.turn = Some(turn);
+        self.run = run;
+        self
+    }
+
     /// Whether it says that a snapshot is new. Such a finding fails its case and blames no boundary: nothing is
     /// known to have changed.
     pub fn is_new_snapshot(&self) -> bool {

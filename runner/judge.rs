@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::assertion::{Scope, View};
-use crate::capture::{Accepted, Boundary, Capture, Exchange, Failure, Run, Score};
+use crate::capture::{Accepted, Boundary, Capture, Failure, Run, Score};
 use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
-use crate::finding::{Finding, Kind, Location, Outcome, Status};
+use crate::finding::{Finding, Kind, Outcome, Status};
 use crate::ladder;
 use crate::plan::{Case, Expectation, SpecScore};
 
@@ -79,15 +79,8 @@ pub fn judge_spec(
 ) -> Option<CaseReport> {
     let outcome = score.expectation.assertion.judge_scores(rows)?;
     let info = score.expectation.assertion.info();
-    let finding = Finding {
-        name: info.name.to_owned(),
-        kind: Kind::Assertion,
-        boundary: info.boundary,
-        turn: None,
-        run: None,
-        outcome,
-        spec: score.expectation.location.clone(),
-    };
+    let spec = &score.expectation.location;
+    let finding = Finding::new(info.name, Kind::Assertion, info.boundary, outcome, spec);
     let findings = vec![finding];
     let status = status(&findings, None);
     Some(CaseReport {
@@ -131,16 +124,8 @@ fn rules(case: &Case, capture: &Capture) -> Vec<Finding> {
                 let Some(outcome) = (rule.judge)(exchange) else { continue };
                 let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
                 let spec = turn.unwrap_or(&case.location);
-                let finding = place(
-                    rule.name,
-                    Kind::Branch,
-                    rule.boundary,
-                    spec,
-                    outcome,
-                    capture,
-                    n,
-                    exchange,
-                );
+                let finding = Finding::new(rule.name, Kind::Branch, rule.boundary, outcome, spec)
+                    .in_reply(exchange.turn + 1, number(capture, n));
                 worst = Some(worse(worst, finding));
             }
         }
@@ -157,15 +142,9 @@ fn missing_call(case: &Case, capture: &Capture) -> Option<Finding> {
         .enumerate()
         .find_map(|(n, run)| Some((n, run.error.as_ref().filter(|f| f.kind == NO_CALL)?)))?;
     let spec = case.turns.get(failure.turn).map_or(&case.location, |turn| &turn.location);
-    Some(Finding {
-        name: TOOL_WAS_CALLED.to_owned(),
-        kind: Kind::Branch,
-        boundary: Boundary::Response,
-        turn: Some(failure.turn + 1),
-        run: (capture.runs.len() > 1).then_some(n + 1),
-        outcome: Outcome::fail("a call to answer", "no call", failure.message.clone()),
-        spec: spec.clone(),
-    })
+    let outcome = Outcome::fail("a call to answer", "no call", failure.message.clone());
+    let finding = Finding::new(TOOL_WAS_CALLED, Kind::Branch, Boundary::Response, outcome, spec);
+    Some(finding.in_reply(failure.turn + 1, number(capture, n)))
 }
 
 /// One finding for an `expect` entry: the worst over the runs and replies that it is judged on.
@@ -176,49 +155,34 @@ fn expect(
     turn: Option<usize>,
 ) -> Finding {
     let info = entry.assertion.info();
+    let finding =
+        |outcome| Finding::new(info.name, Kind::Assertion, info.boundary, outcome, &entry.location);
     let mut worst = None;
     for (n, run) in capture.runs.iter().enumerate() {
+        let number = number(capture, n);
         for index in chosen(info.scope, run, turn) {
             let exchange = &run.exchanges[index];
             let outcome = entry.assertion.judge(&View { capture, run, exchange, index, accepted });
-            let finding = place(
-                info.name,
-                Kind::Assertion,
-                info.boundary,
-                &entry.location,
-                outcome,
-                capture,
-                n,
-                exchange,
-            );
-            worst = Some(worse(worst, finding));
+            worst = Some(worse(worst, finding(outcome).in_reply(exchange.turn + 1, number)));
         }
         // A run that broke off before the reply leaves the expectation without anything to judge.
         if let Some(failure) = &run.error
             && turn.is_none_or(|turn| turn >= failure.turn)
         {
             let outcome = Outcome::hidden(info.summary, &format!("no reply: {}", failure.message));
-            let finding = Finding {
-                name: info.name.to_owned(),
-                kind: Kind::Assertion,
-                boundary: info.boundary,
-                turn: Some(failure.turn + 1),
-                run: (capture.runs.len() > 1).then_some(n + 1),
-                outcome,
-                spec: entry.location.clone(),
-            };
-            worst = Some(worse(worst, finding));
+            worst = Some(worse(worst, finding(outcome).in_reply(failure.turn + 1, number)));
         }
     }
-    worst.unwrap_or_else(|| Finding {
-        name: info.name.to_owned(),
-        kind: Kind::Assertion,
-        boundary: info.boundary,
-        turn: turn.map(|turn| turn + 1),
-        run: None,
-        outcome: Outcome::hidden(info.summary, "no reply"),
-        spec: entry.location.clone(),
+    worst.unwrap_or_else(|| {
+        let mut finding = finding(Outcome::hidden(info.summary, "no reply"));
+        finding.turn = turn.map(|turn| turn + 1);
+        finding
     })
+}
+
+/// The 1-based number of a run, in a case that repeats.
+fn number(capture: &Capture, run: usize) -> Option<usize> {
+    (capture.runs.len() > 1).then_some(run + 1)
 }
 
 /// The positions in `run.exchanges` that an entry is judged on.
@@ -231,28 +195,6 @@ fn chosen(scope: Scope, run: &Run, turn: Option<usize>) -> Vec<usize> {
         // The last reply of a run that broke off is not the case's last reply.
         Scope::Last | Scope::Whole if run.error.is_some() => Vec::new(),
         Scope::Last | Scope::Whole => run.exchanges.len().checked_sub(1).into_iter().collect(),
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "a finding has that many coordinates")]
-fn place(
-    name: &str,
-    kind: Kind,
-    boundary: Boundary,
-    spec: &Location,
-    outcome: Outcome,
-    capture: &Capture,
-    run: usize,
-    exchange: &Exchange,
-) -> Finding {
-    Finding {
-        name: name.to_owned(),
-        kind,
-        boundary,
-        turn: Some(exchange.turn + 1),
-        run: (capture.runs.len() > 1).then_some(run + 1),
-        outcome,
-        spec: spec.clone(),
     }
 }
 

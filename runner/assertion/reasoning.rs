@@ -30,10 +30,8 @@ A reply without reasoning is `empty`.
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        match view.exchange.response.seen() {
-            Ok(response) => self.0.judge("reasoning", response.reasoning.as_deref()),
-            Err(reason) => Outcome::hidden(self.0.describe(), reason),
-        }
+        let response = view.exchange.response.seen();
+        self.0.judge("reasoning", response.map(|response| response.reasoning.as_deref()))
     }
 
     fn problems(&self) -> Vec<String> {

@@ -80,12 +80,17 @@ impl TextMatch {
     }
 
     /// The expectation in one line.
-    pub(super) fn describe(&self) -> String {
+    fn describe(&self) -> String {
         self.rules().iter().map(Rule::describe).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Judges `text`, the thing called `what`; `None` is a text that the reply does not have.
-    pub(super) fn judge(&self, what: &str, text: Option<&str>) -> Outcome {
+    /// Judges a text, the thing called `what`: `None` is one that the reply does not have, an error the reason why it
+    /// was not seen.
+    pub(super) fn judge(&self, what: &str, text: Result<Option<&str>, &str>) -> Outcome {
+        let text = match text {
+            Ok(text) => text,
+            Err(reason) => return Outcome::hidden(self.describe(), reason),
+        };
         let actual = match text {
             Some(text) => excerpt(text),
             None => "none".to_owned(),

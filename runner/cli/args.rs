@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use evalsuite::evidence;
 
 /// Regression tests for language-model deployments, written in YAML.
 ///
@@ -114,7 +115,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME[=PATH]")]
     pub(crate) report: Vec<String>,
     /// Where run folders are kept
-    #[arg(long, value_name = "DIR", default_value = ".evalsuite/runs")]
+    #[arg(long, value_name = "DIR", default_value = evidence::ROOT)]
     pub(crate) evidence: PathBuf,
     /// Keep no evidence of this run
     #[arg(long)]
@@ -134,7 +135,7 @@ pub(crate) struct Inspect {
     /// The case's id, or a glob that matches one case
     pub(crate) case: String,
     /// Where run folders are kept
-    #[arg(long, value_name = "DIR", default_value = ".evalsuite/runs")]
+    #[arg(long, value_name = "DIR", default_value = evidence::ROOT)]
     pub(crate) evidence: PathBuf,
 }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::assertion::sample::{capture, edit_generation, edit_response, good, hidden, read};
 use crate::branch::Branch;
 use crate::capture::{Observed, Termination};
+use crate::finding::Location;
 use crate::plan::{Say, sample};
 
 fn entry(yaml: &str) -> Expectation {
@@ -20,15 +21,8 @@ fn verdict(case: &Case, capture: &Capture) -> CaseReport {
 }
 
 fn snapshot(boundary: Boundary, outcome: Outcome) -> Finding {
-    Finding {
-        name: format!("snapshot:{boundary}"),
-        kind: Kind::Snapshot,
-        boundary,
-        turn: None,
-        run: None,
-        outcome,
-        spec: Location::default(),
-    }
+    let name = format!("snapshot:{boundary}");
+    Finding::new(name, Kind::Snapshot, boundary, outcome, &Location::default())
 }
 
 #[test]

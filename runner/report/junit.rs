@@ -86,7 +86,8 @@ impl Junit {
             self.nothing_ran(summary);
         } else if let Some(why) = &summary.stopped {
             // Without a word about the rest, what ran would look like everything.
-            self.extra("stopped early", NonSuccessKind::Error, why);
+            let status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            self.about_the_run("stopped early", status, why);
         }
         let mut report = Report::new("evalsuite");
         report.set_time(duration(summary.elapsed_ms));
@@ -104,24 +105,20 @@ impl Junit {
         self.out.flush()
     }
 
-    /// A test case that stands for the run itself.
-    fn extra(&mut self, name: &str, kind: NonSuccessKind, why: &str) {
-        let mut status = TestCaseStatus::non_success(kind);
-        status.set_message(printable(why));
-        let mut test = TestCase::new(name, status);
-        test.set_classname("evalsuite");
-        self.suite("evalsuite").add_test_case(test);
-    }
-
     /// An empty report looks like a job that was never run, and some readers refuse it.
     fn nothing_ran(&mut self, summary: &Summary) {
-        let why = printable(summary.stopped.as_deref().unwrap_or("no case was selected"));
-        let mut status = match summary.exit {
+        let status = match summary.exit {
             exit::BACKEND => TestCaseStatus::non_success(NonSuccessKind::Error),
             _ => TestCaseStatus::skipped(),
         };
-        status.set_message(why);
-        let mut test = TestCase::new("nothing ran", status);
+        let why = summary.stopped.as_deref().unwrap_or("no case was selected");
+        self.about_the_run("nothing ran", status, why);
+    }
+
+    /// A test case that stands for the run itself.
+    fn about_the_run(&mut self, name: &str, mut status: TestCaseStatus, why: &str) {
+        status.set_message(printable(why));
+        let mut test = TestCase::new(name, status);
         test.set_classname("evalsuite");
         self.suite("evalsuite").add_test_case(test);
     }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -75,10 +76,12 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
 
     let mut tally = Tally::default();
     let mut flights = Flights::new(&plan.cases, &backends, options.jobs);
+    // One listener for the whole run: a signal between two cases must not be missed.
+    let mut stop = pin!(told_to_stop());
     loop {
         let landed = tokio::select! {
             landed = flights.next() => landed,
-            () = told_to_stop() => {
+            () = &mut stop => {
                 tally.stop(format!("interrupted, {} not run", plan.cases.len() - tally.cases()));
                 break;
             }

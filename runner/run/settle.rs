@@ -49,15 +49,8 @@ pub(super) fn settle(
             pending += usize::from(compared.pending().is_some());
             compared.outcome()
         };
-        findings.push(Finding {
-            name: format!("snapshot:{boundary}"),
-            kind: Kind::Snapshot,
-            boundary,
-            turn: None,
-            run: None,
-            outcome,
-            spec: case.location.clone(),
-        });
+        let name = format!("snapshot:{boundary}");
+        findings.push(Finding::new(name, Kind::Snapshot, boundary, outcome, &case.location));
     }
     let accepted = match update {
         Update::Always => Some(snapshot::accepted(&case.snapshot_stem)?),
