@@ -1,6 +1,6 @@
 //! Drives one conversation: turns become requests, replies become history.
 
-use crate::backend::{Backend, BackendError};
+use crate::backend::{Ask, Backend, Failed};
 use crate::capture::{Exchange, Failure, Run};
 use crate::judge::NO_CALL;
 use crate::plan::{Case, Say};
@@ -24,14 +24,14 @@ pub(crate) async fn converse(case: &Case, backend: &dyn Backend, stream: bool, l
         }
         let prefill = matches!(turn.say, Say::Prefill(_));
         let request = request(case, &messages, stream, prefill);
-        match backend.exchange(&request).await {
+        match backend.exchange(Ask { request: &request, case: &case.id, turn: n }).await {
             Ok(mut exchange) => {
                 exchange.turn = n;
                 reply(&mut messages, &exchange, prefill);
                 run.exchanges.push(exchange);
             }
-            Err(error) => {
-                run.error = Some(failure(error, n));
+            Err(failed) => {
+                run.error = Some(failure(failed, n));
                 return run;
             }
         }
@@ -64,7 +64,7 @@ fn say(messages: &mut Vec<Message>, say: &Say, turn: usize) -> Result<(), Failur
                 kind: NO_CALL.to_owned(),
                 turn,
                 message: format!("`{name}` has a result here, but no reply called it"),
-                backend: false,
+                wire: Vec::new(),
             })?;
             let mut message = Message::text(Role::Tool, content);
             message.tool_call_id = Some(id);
@@ -108,13 +108,13 @@ fn reply(messages: &mut Vec<Message>, exchange: &Exchange, prefill: bool) {
     messages.push(message);
 }
 
-fn failure(error: BackendError, turn: usize) -> Failure {
-    let (kind, backend) = match &error {
-        BackendError::Broken(_) => ("broken", true),
-        BackendError::Rejected(_) => ("rejected", false),
-        BackendError::Timeout(_) => ("timeout", false),
-    };
-    Failure { kind: kind.to_owned(), turn, message: error.to_string(), backend }
+fn failure(failed: Failed, turn: usize) -> Failure {
+    Failure {
+        kind: failed.error.kind().to_owned(),
+        turn,
+        message: failed.error.to_string(),
+        wire: failed.wire,
+    }
 }
 
 #[cfg(test)]

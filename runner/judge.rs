@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::assertion::{Scope, View};
-use crate::capture::{Accepted, Boundary, Capture, Failure, Run, Score};
+use crate::capture::{Accepted, Boundary, CHAT, Capture, Failure, Run, Score, WireCall};
 use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
 use crate::finding::{Finding, Kind, Outcome, Status};
 use crate::ladder;
@@ -63,12 +63,23 @@ pub fn judge(
         reason,
         findings,
         boundaries,
-        attempts: capture.runs.iter().map(|run| run.exchanges.len()).sum(),
+        attempts: capture.runs.iter().map(attempts).sum(),
         ladder: steps,
         reproduce,
         spec: case.location.clone(),
         elapsed_ms: capture.runs.iter().flat_map(|run| &run.exchanges).map(|e| e.elapsed_ms).sum(),
     }
+}
+
+/// How often the requests of a run were sent.
+fn attempts(run: &Run) -> usize {
+    let sent = |wire: &[WireCall]| {
+        let chats = wire.iter().filter(|call| call.purpose == CHAT);
+        chats.map(|call| call.attempts.len()).sum::<usize>().max(1)
+    };
+    let answered: usize = run.exchanges.iter().map(|exchange| sent(&exchange.wire)).sum();
+    let failed = run.error.as_ref().filter(|failure| !failure.wire.is_empty());
+    answered + failed.map_or(0, |failure| sent(&failure.wire))
 }
 
 /// Judges a score over all cases of a spec; `rows` are the reports of those cases.

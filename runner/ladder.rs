@@ -86,7 +86,18 @@ fn input_lines(input: &Input, difference: Option<&Difference>) -> Vec<String> {
         Ok(prompt) => tail("prompt", prompt),
         Err(reason) => vec![format!("prompt      hidden: {}", printable(reason))],
     };
-    let tokens = &input.tokens;
+    let tokens = match input.tokens.seen() {
+        Ok(tokens) => tokens.as_slice(),
+        Err(reason) => {
+            let counted =
+                input.count.map_or_else(String::new, |n| format!("{}; ", count(n, "token")));
+            lines.push(format!("ids         {counted}hidden: {}", printable(reason)));
+            return lines;
+        }
+    };
+    if input.rung != "native" {
+        lines.push(format!("seen by     {}", printable(&input.rung)));
+    }
     let (what, range) = match difference {
         // The tokens around the difference, as far as they are in this prompt.
         Some(d) if d.start < tokens.len() => {
@@ -169,10 +180,22 @@ fn wrapped(name: &str, words: &[String]) -> Vec<String> {
 }
 
 fn generation(generation: &Generation, difference: Option<&Difference>) -> Vec<String> {
-    let tokens = &generation.tokens;
+    let tokens = generation.tokens.seen();
     let ended = printable(&generation.termination.to_string());
-    let mut lines = vec![format!("ended       {ended} after {}", count(tokens.len(), "token"))];
-    lines.extend(tail("text", &generation.text));
+    let counted = tokens.ok().map(Vec::len).or(generation.count);
+    let after = counted.map_or_else(String::new, |n| format!(" after {}", count(n, "token")));
+    let mut lines = vec![format!("ended       {ended}{after}")];
+    match generation.text.seen() {
+        Ok(text) => lines.extend(tail("text", text)),
+        Err(reason) => lines.push(format!("text        hidden: {}", printable(reason))),
+    }
+    let tokens = match tokens {
+        Ok(tokens) => tokens,
+        Err(reason) => {
+            lines.push(format!("ids         hidden: {}", printable(reason)));
+            return lines;
+        }
+    };
     let lowest = confidence(&mut lines, tokens);
     let fork = difference.map(|difference| difference.index).or(lowest);
     if let Some((at, token)) = fork.and_then(|at| Some((at, tokens.get(at)?))) {
@@ -263,14 +286,13 @@ fn scores(findings: &[Finding]) -> Vec<String> {
 
 /// Whether the prompt of a turn begins with what the turn before it read and wrote.
 fn carried(before: &Exchange, after: &Exchange) -> String {
-    let (Ok(old), Ok(out), Ok(new)) =
-        (before.input.seen(), before.generation.seen(), after.input.seen())
-    else {
+    let parts = (before.prompt_tokens(), before.output_tokens(), after.prompt_tokens());
+    let (Ok(old), Ok(out), Ok(new)) = parts else {
         return "carried     not known: a prompt or a generation is hidden".to_owned();
     };
-    let mut ids = old.ids();
-    ids.extend(out.ids());
-    let new = new.ids();
+    let mut ids: Vec<u32> = old.iter().map(|token| token.id).collect();
+    ids.extend(out.iter().map(|token| token.id));
+    let new: Vec<u32> = new.iter().map(|token| token.id).collect();
     let shared = ids.iter().zip(&new).take_while(|(a, b)| a == b).count();
     if shared == ids.len() {
         return format!("carried     all {shared} ids of the turn before start this prompt");

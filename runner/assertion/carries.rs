@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::arg::{Never, Short, Shorthand};
 use super::{Assert, Info, Scope, View, show};
-use crate::capture::{Boundary, Exchange, Generation, Input, Termination, Token};
+use crate::capture::{Boundary, Exchange, Generation, Termination, Token};
 use crate::compare::walk::first_difference;
 use crate::finding::Outcome;
 
@@ -51,24 +51,24 @@ impl Carries {
 
     /// The tokens that the next prompt must start with.
     fn carried(&self, exchange: &Exchange) -> Result<Vec<Token>, String> {
-        let mut tokens = exchange.input.seen()?.tokens.clone();
+        let mut tokens = exchange.prompt_tokens()?.to_vec();
         if self.0.allow_rerendered.is_none() {
-            tokens.extend(spoken(exchange.generation.seen()?));
+            tokens.extend(spoken(exchange.generation.seen()?)?);
         }
         Ok(tokens)
     }
 
     /// The break between a reply and the next prompt.
     fn broken(&self, turn: usize, before: &Exchange, after: &Exchange) -> Option<Outcome> {
-        let (expected, next) = match (self.carried(before), after.input.seen()) {
+        let (expected, next) = match (self.carried(before), after.prompt_tokens()) {
             (Ok(expected), Ok(next)) => (expected, next),
             (Err(reason), _) => return Some(Outcome::hidden(self.describe(), &reason)),
             (_, Err(reason)) => return Some(Outcome::hidden(self.describe(), reason)),
         };
         let ids: Vec<u32> = expected.iter().map(|token| token.id).collect();
-        let actual = next.ids();
+        let actual: Vec<u32> = next.iter().map(|token| token.id).collect();
         let index = first_difference(&ids, &actual[..actual.len().min(ids.len())])?;
-        let prompt = before.input.seen().map_or(0, |input| input.tokens.len());
+        let prompt = before.prompt_tokens().map_or(0, <[Token]>::len);
         let place = if index >= prompt {
             let token = index - prompt;
             format!(
@@ -77,7 +77,7 @@ impl Carries {
                 before.request.messages.len() + 1
             )
         } else {
-            match message_at(next, after, index) {
+            match message_at(after, index) {
                 Some((number, role)) => format!("message {number} ({role})"),
                 None => "the template's own text".to_owned(),
             }
@@ -87,26 +87,28 @@ impl Carries {
             "prompt {} breaks with what came before in {place}: expected {}, found {}",
             turn + 2,
             name(expected.get(index)),
-            name(next.tokens.get(index)),
+            name(next.get(index)),
         );
         let outcome = Outcome::fail(self.describe(), show::ids(&actual), message)
             .at(format!("prompt {}, token {index}", turn + 2))
-            .differing(show::difference(&expected, &next.tokens, index, &[]));
+            .differing(show::difference(&expected, next, index, &[]));
         Some(outcome)
     }
 }
 
 /// The output without its end token: the template writes the end of a turn itself, in its own way.
-fn spoken(generation: &Generation) -> impl Iterator<Item = Token> + '_ {
+fn spoken(generation: &Generation) -> Result<Vec<Token>, &str> {
+    let tokens = generation.tokens.seen()?;
     let ended = matches!(generation.termination, Termination::Eos(_) | Termination::StopToken(_));
-    let count = generation.tokens.len().saturating_sub(usize::from(ended));
-    show::plain(&generation.tokens[..count]).into_iter()
+    let count = tokens.len().saturating_sub(usize::from(ended));
+    Ok(show::plain(&tokens[..count]))
 }
 
 /// The 1-based message of a request whose text holds the token at `index` of its prompt.
-fn message_at(input: &Input, exchange: &Exchange, index: usize) -> Option<(usize, String)> {
-    let prompt = input.prompt.seen().ok()?;
-    let offset: usize = input.tokens.iter().take(index).map(|token| token.piece.len()).sum();
+fn message_at(exchange: &Exchange, index: usize) -> Option<(usize, String)> {
+    let prompt = exchange.input.seen().ok()?.prompt.seen().ok()?;
+    let offset: usize =
+        exchange.prompt_tokens().ok()?.iter().take(index).map(|token| token.piece.len()).sum();
     let mut from = 0;
     for (number, message) in exchange.request.messages.iter().enumerate() {
         let content = message.content.as_deref().unwrap_or_default().trim();

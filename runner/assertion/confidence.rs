@@ -164,8 +164,8 @@ with a probability of 0.99 or more.
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        let tokens = match view.exchange.generation.seen() {
-            Ok(generation) => &generation.tokens,
+        let tokens = match view.exchange.output_tokens() {
+            Ok(tokens) => tokens,
             Err(reason) => return Outcome::hidden(self.describe(), reason),
         };
         let logprobs: Option<Vec<f64>> =
@@ -226,7 +226,9 @@ mod tests {
     /// The good one with an unsure token at 1: a low probability, the runner-up more likely.
     fn unsure() -> Exchange {
         let mut exchange = good();
-        edit_generation(&mut exchange, |g| g.tokens[1] = with_top(21, &[(22, -1.2), (21, -2.3)]));
+        edit_generation(&mut exchange, |g| {
+            g.tokens.edit()[1] = with_top(21, &[(22, -1.2), (21, -2.3)])
+        });
         exchange
     }
 
@@ -249,7 +251,9 @@ mod tests {
     #[test]
     fn locked_positions_are_counted() {
         let mut locked = good();
-        edit_generation(&mut locked, |g| g.tokens[0] = with_top(20, &[(20, -0.001), (21, -7.0)]));
+        edit_generation(&mut locked, |g| {
+            g.tokens.edit()[0] = with_top(20, &[(20, -0.001), (21, -7.0)])
+        });
         assert_eq!(judge("confidence: { locked: { min: 0.3 } }", &locked).status, Status::Pass);
         assert_eq!(judge("confidence: { locked: { min: 0.3 } }", &good()).status, Status::Fail);
     }
@@ -257,9 +261,9 @@ mod tests {
     #[test]
     fn unseen_probabilities_are_not_evaluated_and_nan_fails() {
         let mut bare = good();
-        edit_generation(&mut bare, |g| g.tokens[2].logprob = None);
+        edit_generation(&mut bare, |g| g.tokens.edit()[2].logprob = None);
         assert_eq!(judge("confidence: { mean_logprob: -1 }", &bare).status, Status::NotEvaluated);
-        edit_generation(&mut bare, |g| g.tokens[2].logprob = Some(f32::NAN));
+        edit_generation(&mut bare, |g| g.tokens.edit()[2].logprob = Some(f32::NAN));
         assert_eq!(judge("confidence: { mean_logprob: -1 }", &bare).status, Status::Fail);
         let nothing = exchange(&[1], &[], "");
         assert_eq!(judge("confidence: { perplexity: 2 }", &nothing).status, Status::NotEvaluated);

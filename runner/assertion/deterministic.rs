@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::arg::{Never, Short, Shorthand, tolerance_problems};
 use super::{Assert, Info, Needs, Scope, View, show};
-use crate::capture::{Boundary, Exchange, Run};
+use crate::capture::{Boundary, Exchange, Run, Token};
 use crate::compare::walk::{SharedPrefix, first_difference, walk};
 use crate::finding::Outcome;
 
@@ -69,18 +69,19 @@ impl Arguments {
     /// The first difference between two answers to one request.
     fn compare(&self, name: &str, first: &Exchange, other: &Exchange) -> Option<Outcome> {
         let expected = self.describe();
-        if let (Ok(a), Ok(b)) = (first.input.seen(), other.input.seen())
-            && let Some(index) = first_difference(&a.ids(), &b.ids())
+        let ids = |tokens: &[Token]| tokens.iter().map(|token| token.id).collect::<Vec<_>>();
+        if let (Ok(a), Ok(b)) = (first.prompt_tokens(), other.prompt_tokens())
+            && let Some(index) = first_difference(&ids(a), &ids(b))
         {
             let message = format!("{name} already has another prompt at token {index}");
             return Some(
                 Outcome::fail(expected, "different prompt ids", message)
                     .at(format!("prompt token {index}"))
-                    .differing(show::difference(&a.tokens, &b.tokens, index, &[])),
+                    .differing(show::difference(a, b, index, &[])),
             );
         }
-        let (a, b) = match (first.generation.seen(), other.generation.seen()) {
-            (Ok(a), Ok(b)) => (&a.tokens, &b.tokens),
+        let (a, b) = match (first.output_tokens(), other.output_tokens()) {
+            (Ok(a), Ok(b)) => (a, b),
             (Err(reason), _) | (_, Err(reason)) => return Some(Outcome::hidden(expected, reason)),
         };
         let (shared, fork) = walk(a, b);
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn log_probabilities_count_only_when_asked_for() {
         let mut other = good();
-        edit_generation(&mut other, |generation| generation.tokens[1].logprob = Some(-0.2));
+        edit_generation(&mut other, |generation| generation.tokens.edit()[1].logprob = Some(-0.2));
         let capture = repeated(other);
         assert_eq!(judge("deterministic: 2", &capture).status, Status::Pass);
         let yaml = "deterministic: { repeats: 2, logprobs_atol: 0.01, because: one CPU }";
@@ -276,7 +277,7 @@ mod tests {
         broken.runs[1].exchanges.clear();
         let message = "connection lost".to_owned();
         broken.runs[1].error =
-            Some(Failure { kind: "unreachable".to_owned(), turn: 0, message, backend: true });
+            Some(Failure { kind: "unreachable".to_owned(), turn: 0, message, wire: Vec::new() });
         assert_eq!(judge("deterministic: 2", &broken).status, Status::NotEvaluated);
     }
 

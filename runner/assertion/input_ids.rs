@@ -30,12 +30,12 @@ Everything that is written in one entry must hold.
     };
 
     fn judge(&self, view: &View<'_>) -> Outcome {
-        let input = match view.exchange.input.seen() {
-            Ok(input) => input,
+        let tokens = match view.exchange.prompt_tokens() {
+            Ok(tokens) => tokens,
             Err(reason) => return Outcome::hidden(self.0.describe(), reason),
         };
         let accepted = view.accepted_exchange().and_then(|accepted| accepted.input.as_deref());
-        self.0.judge(&Seen { what: "prompt", tokens: &input.tokens, output: &[] }, accepted)
+        self.0.judge(&Seen { what: "prompt", tokens, output: &[] }, accepted)
     }
 
     fn problems(&self) -> Vec<String> {

@@ -29,8 +29,8 @@ Both ends are included. A bare number asks for exactly that many.
     fn judge(&self, view: &View<'_>) -> Outcome {
         let bounds = self.0.0;
         let expected = format!("{bounds} tokens");
-        let count = match view.exchange.generation.seen() {
-            Ok(generation) => generation.tokens.len(),
+        let count = match view.exchange.output_count() {
+            Ok(count) => count,
             Err(reason) => return Outcome::hidden(expected, reason),
         };
         if bounds.contains(count) {

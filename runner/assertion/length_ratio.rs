@@ -49,13 +49,13 @@ Output tokens over accepted output tokens, end tokens included. Both ends are in
         let Against::Accepted = self.against;
         let span = self.span();
         let expected = format!("{span} times the accepted length");
-        let generation = match view.exchange.generation.seen() {
-            Ok(generation) => generation,
+        let count = match view.exchange.output_count() {
+            Ok(count) => count,
             Err(reason) => return Outcome::hidden(expected, reason),
         };
         let accepted = view.accepted_exchange().and_then(|accepted| accepted.output.as_ref());
         let (now, before) = match accepted.map(Vec::len) {
-            Some(before) if before > 0 => (generation.tokens.len(), before),
+            Some(before) if before > 0 => (count, before),
             Some(_) => return Outcome::hidden(expected, "the accepted output has no token"),
             None => return Outcome::hidden(expected, NO_SNAPSHOT),
         };

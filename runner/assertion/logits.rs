@@ -126,10 +126,10 @@ fn exceeds(value: f64, limit: f64) -> bool {
 
 /// Whether the prompt is the accepted one, as far as both were seen.
 pub(super) fn same_prompt(view: &View<'_>, accepted: &AcceptedExchange) -> bool {
-    let (Ok(input), Some(before)) = (view.exchange.input.seen(), &accepted.input) else {
+    let (Ok(tokens), Some(before)) = (view.exchange.prompt_tokens(), &accepted.input) else {
         return true;
     };
-    let seen = Seen { what: "prompt", tokens: &input.tokens, output: &[] };
+    let seen = Seen { what: "prompt", tokens, output: &[] };
     against(&seen, before).is_none()
 }
 
@@ -152,8 +152,8 @@ both lists and within `near_tie` nats in each. `because` says where the toleranc
 
     fn judge(&self, view: &View<'_>) -> Outcome {
         let Against::Accepted = self.against;
-        let generation = match view.exchange.generation.seen() {
-            Ok(generation) => generation,
+        let tokens = match view.exchange.output_tokens() {
+            Ok(tokens) => tokens,
             Err(reason) => return Outcome::hidden(self.limits(), reason),
         };
         let Some(accepted) = view.accepted_exchange() else {
@@ -166,7 +166,7 @@ both lists and within `near_tie` nats in each. `because` says where the toleranc
             let reason = "the prompt is not the accepted one, so the probabilities answer a different question";
             return Outcome::hidden(self.limits(), reason);
         }
-        self.compare(reference, &generation.tokens)
+        self.compare(reference, tokens)
     }
 
     fn problems(&self) -> Vec<String> {

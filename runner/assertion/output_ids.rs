@@ -105,20 +105,20 @@ top lists and at most so many nats apart in each.
 
     fn judge(&self, view: &View<'_>) -> Outcome {
         let matcher = self.0.ids();
-        let generation = match view.exchange.generation.seen() {
-            Ok(generation) => generation,
+        let tokens = match view.exchange.output_tokens() {
+            Ok(tokens) => tokens,
             Err(reason) => return Outcome::hidden(matcher.describe(), reason),
         };
         let accepted = view.accepted_exchange().and_then(|accepted| accepted.output.as_deref());
         let same_prompt =
             view.accepted_exchange().is_none_or(|accepted| same_prompt(view, accepted));
-        let tie = self.0.near_tie(accepted, &generation.tokens).filter(|_| same_prompt);
+        let tie = self.0.near_tie(accepted, tokens).filter(|_| same_prompt);
         // A near tie excuses the difference from the accepted ids, and nothing else.
         let matcher = IdMatch { accepted: matcher.accepted && tie.is_none(), ..matcher };
-        let plain = show::plain(&generation.tokens);
+        let plain = show::plain(tokens);
         let ids: Option<Vec<AcceptedInput>> = accepted
             .map(|tokens| show::plain(tokens).into_iter().map(AcceptedInput::Token).collect());
-        let seen = Seen { what: "output", tokens: &plain, output: &generation.tokens };
+        let seen = Seen { what: "output", tokens: &plain, output: tokens };
         let outcome = matcher.judge(&seen, ids.as_deref());
         let outcome = tie.filter(|_| outcome.status == Status::Pass).unwrap_or(outcome);
         match self.0.near_tie {
@@ -161,7 +161,7 @@ mod tests {
         {
             assert_eq!(judge(yaml, &good()).status, Status::Pass, "{yaml}");
             let mut broken = good();
-            edit_generation(&mut broken, |generation| drop(generation.tokens.pop()));
+            edit_generation(&mut broken, |generation| drop(generation.tokens.edit().pop()));
             assert_eq!(judge(yaml, &broken).status, Status::Fail, "{yaml}");
             assert_eq!(judge(yaml, &hidden()).status, Status::NotEvaluated, "{yaml}");
         }
@@ -177,8 +177,12 @@ mod tests {
     #[test]
     fn a_near_tie_is_neither_a_pass_nor_a_failure() {
         let (mut before, mut after) = (good(), good());
-        edit_generation(&mut before, |g| g.tokens[1] = with_top(21, &[(21, -0.70), (22, -0.72)]));
-        edit_generation(&mut after, |g| g.tokens[1] = with_top(22, &[(22, -0.70), (21, -0.71)]));
+        edit_generation(&mut before, |g| {
+            g.tokens.edit()[1] = with_top(21, &[(21, -0.70), (22, -0.72)])
+        });
+        edit_generation(&mut after, |g| {
+            g.tokens.edit()[1] = with_top(22, &[(22, -0.70), (21, -0.71)])
+        });
         assert_eq!(judge_against(TIE, &after, &before).status, Status::NearTie);
         assert_eq!(judge_against("output_ids: accepted", &after, &before).status, Status::Fail);
         let counted = TIE.replace("near_tie", "count: 2, near_tie");
@@ -186,7 +190,9 @@ mod tests {
         let mut elsewhere = after.clone();
         elsewhere.input = exchange(&[99], &[], "").input;
         assert_eq!(judge_against(TIE, &elsewhere, &before).status, Status::Fail);
-        edit_generation(&mut after, |g| g.tokens[1] = with_top(22, &[(22, -0.2), (21, -1.9)]));
+        edit_generation(&mut after, |g| {
+            g.tokens.edit()[1] = with_top(22, &[(22, -0.2), (21, -1.9)])
+        });
         assert_eq!(judge_against(TIE, &after, &before).status, Status::Fail);
         assert_eq!(judge_against(TIE, &before, &before).status, Status::Pass);
     }
@@ -194,7 +200,7 @@ mod tests {
     #[test]
     fn an_early_end_is_no_tie() {
         let mut after = good();
-        edit_generation(&mut after, |generation| generation.tokens.truncate(2));
+        edit_generation(&mut after, |generation| generation.tokens.edit().truncate(2));
         let outcome = judge_against(TIE, &after, &good());
         assert_eq!((outcome.status, outcome.at.as_deref()), (Status::Fail, Some("token 2")));
         assert_eq!(outcome.difference.unwrap().expected.last().unwrap().id, EOS);

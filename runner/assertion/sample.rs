@@ -50,7 +50,8 @@ pub(crate) fn generation(ids: &[u32]) -> Generation {
     let text = tokens.iter().map(|token| token.piece.as_str()).collect();
     let termination =
         if ids.last() == Some(&EOS) { Termination::Eos(EOS) } else { Termination::LengthMaxTokens };
-    Generation { tokens, text, termination }
+    let count = Some(tokens.len());
+    Generation { tokens: Observed::Seen(tokens), count, text: Observed::Seen(text), termination }
 }
 
 /// A resolved setting; `provenance` is `request` or where the default comes from.
@@ -85,7 +86,8 @@ pub(crate) fn exchange(prompt: &[u32], output: &[u32], content: &str) -> Exchang
         request: request(&[(Role::User, "hello")]),
         input: Observed::Seen(Input {
             prompt: Observed::Seen(text),
-            tokens,
+            count: Some(prompt.len()),
+            tokens: Observed::Seen(tokens),
             rung: "native".to_owned(),
         }),
         settings: Observed::Seen(vec![
@@ -101,7 +103,9 @@ pub(crate) fn exchange(prompt: &[u32], output: &[u32], content: &str) -> Exchang
             finish_reason: Some("stop".to_owned()),
             usage: Some(usage),
             stream: None,
+            faults: Vec::new(),
         }),
+        wire: Vec::new(),
         elapsed_ms: 1.0,
     }
 }
@@ -140,8 +144,9 @@ pub(crate) fn accepted(exchange: &Exchange) -> Accepted {
     Accepted {
         exchanges: vec![AcceptedExchange {
             input: input
-                .map(|input| input.tokens.iter().cloned().map(AcceptedInput::Token).collect()),
-            output: output.map(|generation| generation.tokens.clone()),
+                .and_then(|input| input.tokens.seen().ok())
+                .map(|tokens| tokens.iter().cloned().map(AcceptedInput::Token).collect()),
+            output: output.and_then(|generation| generation.tokens.seen().ok()).cloned(),
         }],
     }
 }

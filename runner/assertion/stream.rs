@@ -84,7 +84,7 @@ id and name on their first piece alone; no character is cut in half; times do no
             let missing = || Outcome::hidden(&expected, "the reply was not streamed");
             return twin.flatten().unwrap_or_else(missing);
         };
-        let raw = view.exchange.generation.seen().ok().map(|generation| generation.text.as_str());
+        let raw = view.exchange.raw_text().ok();
         let actual = crate::diagnostic::count(deltas.len(), "delta");
         if let Some(Broken { index, message }) = invariants::first_broken(deltas, response, raw) {
             return Outcome::fail(expected, actual, message).at(format!("delta {index}"));

@@ -111,11 +111,15 @@ incomplete_stream, stop_unspecified.
         if self.0.iter().any(|cause| cause.holds(&generation.termination)) {
             return Outcome::pass(expected, actual);
         }
-        let count = generation.tokens.len();
-        let message =
-            format!("the generation ended by {actual} after {}", super::show::tokens(count));
+        let count = view.exchange.output_count().ok();
+        let after =
+            count.map_or_else(String::new, |n| format!(" after {}", super::show::tokens(n)));
+        let message = format!("the generation ended by {actual}{after}");
         let outcome = Outcome::fail(expected, actual, message);
-        if count == 0 { outcome } else { outcome.at(format!("token {}", count - 1)) }
+        match count {
+            None | Some(0) => outcome,
+            Some(count) => outcome.at(format!("token {}", count - 1)),
+        }
     }
 
     fn problems(&self) -> Vec<String> {

@@ -14,9 +14,9 @@ use std::time::Instant;
 use candle_core::utils::with_threadpool;
 use tokio::sync::oneshot;
 
-use super::{Answer, Backend, BackendError};
+use super::{Answer, Ask, Backend, BackendError};
 use crate::capture::{Exchange, Input, Observed, Token};
-use crate::engine::{self, Abort, Ending, EngineError, Job, Model};
+use crate::engine::{self, Abort, Ending, EngineError, Model};
 use crate::model::{self, ModelDir};
 use crate::plan::CandleTarget;
 use crate::request::Request;
@@ -30,11 +30,11 @@ const ENGINE: &str = concat!("evalsuite ", env!("CARGO_PKG_VERSION"), ", candle 
 #[derive(Debug)]
 pub struct Candle {
     identity: Vec<(String, String)>,
-    queue: mpsc::Sender<Ask>,
+    queue: mpsc::Sender<Job>,
 }
 
 /// One request in the queue.
-struct Ask {
+struct Job {
     request: Request,
     sent: Instant,
     cancelled: Arc<AtomicBool>,
@@ -62,10 +62,10 @@ impl Candle {
         for (name, fact) in [("engine", ENGINE), ("dtype", dtype.as_str()), ("device", &device)] {
             identity.push((name.to_owned(), fact.to_owned()));
         }
-        let (queue, asks) = mpsc::channel();
+        let (queue, jobs) = mpsc::channel();
         std::thread::Builder::new()
             .name("engine".to_owned())
-            .spawn(move || serve(&files, &model, &asks))
+            .spawn(move || serve(&files, &model, &jobs))
             .map_err(|error| broken(&format!("cannot start the engine's thread: {error}")))?;
         Ok(Candle { identity, queue })
     }
@@ -76,7 +76,7 @@ impl Backend for Candle {
         self.identity.clone()
     }
 
-    fn exchange<'a>(&'a self, request: &'a Request) -> Answer<'a> {
+    fn exchange<'a>(&'a self, ask: Ask<'a>) -> Answer<'a> {
         Box::pin(async move {
             let cancelled = Arc::new(AtomicBool::new(false));
             let (answer, answered) = oneshot::channel();
@@ -84,9 +84,9 @@ impl Backend for Candle {
                 || BackendError::Broken("the engine's thread ended unexpectedly".to_owned());
             // Dropping this future tells the engine that nobody waits any more.
             let _cancel = CancelOnDrop(Arc::clone(&cancelled));
-            let ask = Ask { request: request.clone(), sent: now(), cancelled, answer };
-            self.queue.send(ask).map_err(|_| ended())?;
-            answered.await.map_err(|_| ended())?
+            let job = Job { request: ask.request.clone(), sent: now(), cancelled, answer };
+            self.queue.send(job).map_err(|_| ended())?;
+            Ok(answered.await.map_err(|_| ended())??)
         })
     }
 }
@@ -105,24 +105,24 @@ fn now() -> Instant {
 }
 
 /// The engine's thread: answers until the backend is dropped.
-fn serve(files: &ModelDir, model: &Model, asks: &mpsc::Receiver<Ask>) {
-    for ask in asks {
-        if ask.cancelled.load(Ordering::Relaxed) {
+fn serve(files: &ModelDir, model: &Model, jobs: &mpsc::Receiver<Job>) {
+    for job in jobs {
+        if job.cancelled.load(Ordering::Relaxed) {
             continue;
         }
         // Inside candle's pool its kernels run in place instead of handing each piece to another thread.
-        let exchange = with_threadpool(|| answer(files, model, &ask));
+        let exchange = with_threadpool(|| answer(files, model, &job));
         // Whoever asked may be gone.
-        let _ = ask.answer.send(exchange);
+        let _ = job.answer.send(exchange);
     }
 }
 
-fn answer(files: &ModelDir, model: &Model, ask: &Ask) -> Result<Exchange, BackendError> {
-    let request = &ask.request;
+fn answer(files: &ModelDir, model: &Model, job: &Job) -> Result<Exchange, BackendError> {
+    let request = &job.request;
     // The wait in the queue is not the model's, so the clock of the timeout starts here.
     let deadline = request.timeout.and_then(|timeout| now().checked_add(timeout));
     let interrupt = || {
-        if ask.cancelled.load(Ordering::Relaxed) {
+        if job.cancelled.load(Ordering::Relaxed) {
             return Some(Abort::Cancelled);
         }
         deadline.filter(|deadline| now() >= *deadline).map(|_| Abort::Deadline)
@@ -133,10 +133,10 @@ fn answer(files: &ModelDir, model: &Model, ask: &Ask) -> Result<Exchange, Backen
     let ids = files.tokenizer.encode(&prompt).map_err(|error| rejected(&error))?;
     let room = model.config().context.saturating_sub(ids.len());
     let resolved = Resolved::of(&request.settings, files, room).map_err(BackendError::Rejected)?;
-    let job = Job { prompt: &ids, top: request.top_logprobs, ..resolved.job() };
+    let work = engine::Job { prompt: &ids, top: request.top_logprobs, ..resolved.job() };
     let decode = |ids: &[u32]| files.tokenizer.decode(ids, false);
-    let mut reply = Reply::new(files, request, &prompt, ask.sent);
-    let done = engine::generate(model, &job, &decode, &interrupt, &mut |step| {
+    let mut reply = Reply::new(files, request, &prompt, job.sent);
+    let done = engine::generate(model, &work, &decode, &interrupt, &mut |step| {
         reply.take(step.text);
     });
     let done = done.map_err(|error| failure(error, request))?;
@@ -147,7 +147,8 @@ fn answer(files: &ModelDir, model: &Model, ask: &Ask) -> Result<Exchange, Backen
     let tokens = ids.iter().map(|id| Token { id: *id, piece: files.tokenizer.piece(*id) });
     let input = Input {
         prompt: Observed::Seen(prompt.clone()),
-        tokens: tokens.collect(),
+        tokens: Observed::Seen(tokens.collect()),
+        count: Some(ids.len()),
         rung: "native".to_owned(),
     };
     Ok(Exchange {
@@ -157,7 +158,8 @@ fn answer(files: &ModelDir, model: &Model, ask: &Ask) -> Result<Exchange, Backen
         settings: Observed::Seen(resolved.settings),
         generation: Observed::Seen(reply::generation(&files.tokenizer, &done)),
         response: Observed::Seen(response),
-        elapsed_ms: ask.sent.elapsed().as_secs_f64() * 1e3,
+        wire: Vec::new(),
+        elapsed_ms: job.sent.elapsed().as_secs_f64() * 1e3,
     })
 }
 
@@ -175,7 +177,8 @@ fn refuse_forced_call(request: &Request) -> Result<(), BackendError> {
 fn failure(error: EngineError, request: &Request) -> BackendError {
     match error {
         EngineError::Aborted(Abort::Deadline) => {
-            BackendError::Timeout(request.timeout.unwrap_or_default().as_millis())
+            let waited = request.timeout.unwrap_or_default().as_millis();
+            BackendError::Timeout("no complete answer".to_owned(), waited)
         }
         EngineError::Aborted(Abort::Cancelled) => BackendError::Rejected("cancelled".to_owned()),
         EngineError::Refused(_) => BackendError::Rejected(error.to_string()),

@@ -12,8 +12,10 @@ use serde_json::Value;
 use crate::request::{Request, ToolCall};
 
 mod accepted;
+mod wire;
 
 pub use accepted::{Accepted, AcceptedExchange, AcceptedInput, hash_ids};
+pub use wire::{Attempt, CHAT, Line, WireCall, WireRequest, WireResponse};
 
 /// A place at which two deployments can first differ, in the order of the data flow.
 #[derive(
@@ -84,6 +86,18 @@ impl<T> Observed<T> {
     }
 }
 
+#[cfg(test)]
+impl<T> Observed<T> {
+    /// The datum, to break it in a test.
+    #[expect(clippy::panic, reason = "a test that breaks what is hidden is wrong itself")]
+    pub(crate) fn edit(&mut self) -> &mut T {
+        match self {
+            Observed::Seen(value) => value,
+            Observed::Hidden(reason) => panic!("hidden: {reason}"),
+        }
+    }
+}
+
 /// Everything seen of one case: the stored record from which it can be judged again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
@@ -114,14 +128,15 @@ pub struct Run {
 /// A harness or backend failure, kept apart from anything the model did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// `unreachable`, `timeout`, `rejected`, `malformed` or `internal`.
+    /// `broken`, `unreachable`, `unavailable`, `timeout`, `rejected`, `malformed` or `incomplete`.
     pub kind: String,
     /// The index in the case's turns at which it happened.
     pub turn: usize,
     /// What happened and what was received.
     pub message: String,
-    /// Whether the backend itself is at fault (exit 3) rather than this one request.
-    pub backend: bool,
+    /// The calls that led to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wire: Vec<WireCall>,
 }
 
 /// One request with what came back, at each boundary.
@@ -139,8 +154,50 @@ pub struct Exchange {
     pub generation: Observed<Generation>,
     /// Boundary 4.
     pub response: Observed<Response>,
+    /// The HTTP calls behind it; none in process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wire: Vec<WireCall>,
     /// Wall time of the exchange in milliseconds; never compared.
     pub elapsed_ms: f64,
+}
+
+impl Exchange {
+    /// The prompt's tokens.
+    ///
+    /// # Errors
+    /// The reason why they are hidden.
+    pub fn prompt_tokens(&self) -> Result<&[Token], &str> {
+        Ok(self.input.seen()?.tokens.seen()?)
+    }
+
+    /// The output's tokens, the end token included.
+    ///
+    /// # Errors
+    /// The reason why they are hidden.
+    pub fn output_tokens(&self) -> Result<&[OutputToken], &str> {
+        Ok(self.generation.seen()?.tokens.seen()?)
+    }
+
+    /// How many tokens were generated, the end token included.
+    ///
+    /// # Errors
+    /// The reason why nobody knows.
+    pub fn output_count(&self) -> Result<usize, &str> {
+        let generation = self.generation.seen()?;
+        match (generation.count, generation.tokens.seen()) {
+            (_, Ok(tokens)) => Ok(tokens.len()),
+            (Some(count), _) => Ok(count),
+            (None, Err(reason)) => Err(reason),
+        }
+    }
+
+    /// The decoded output with special tokens visible.
+    ///
+    /// # Errors
+    /// The reason why it is hidden.
+    pub fn raw_text(&self) -> Result<&str, &str> {
+        Ok(self.generation.seen()?.text.seen()?)
+    }
 }
 
 /// A token id with the text it stands for.
@@ -158,15 +215,21 @@ pub struct Input {
     /// The rendered prompt text, unescaped.
     pub prompt: Observed<String>,
     /// The prompt's tokens.
-    pub tokens: Vec<Token>,
+    pub tokens: Observed<Vec<Token>>,
+    /// How many tokens the backend says it read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
     /// How the ids were obtained, such as `native`.
     pub rung: String,
 }
 
 impl Input {
     /// The prompt's token ids.
-    pub fn ids(&self) -> Vec<u32> {
-        self.tokens.iter().map(|token| token.id).collect()
+    ///
+    /// # Errors
+    /// The reason why they are hidden.
+    pub fn ids(&self) -> Result<Vec<u32>, &str> {
+        Ok(self.tokens.seen()?.iter().map(|token| token.id).collect())
     }
 }
 
@@ -188,17 +251,23 @@ pub struct Setting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
     /// The output tokens, the end token included.
-    pub tokens: Vec<OutputToken>,
+    pub tokens: Observed<Vec<OutputToken>>,
+    /// How many tokens were generated, the end token included, as far as anybody says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
     /// The decoded output with special tokens visible and nothing trimmed.
-    pub text: String,
+    pub text: Observed<String>,
     /// Why it ended, by the evidence.
     pub termination: Termination,
 }
 
 impl Generation {
     /// The output token ids, the end token included.
-    pub fn ids(&self) -> Vec<u32> {
-        self.tokens.iter().map(|token| token.id).collect()
+    ///
+    /// # Errors
+    /// The reason why they are hidden.
+    pub fn ids(&self) -> Result<Vec<u32>, &str> {
+        Ok(self.tokens.seen()?.iter().map(|token| token.id).collect())
     }
 }
 
@@ -258,6 +327,8 @@ pub enum Termination {
     IncompleteStream,
     /// The server said `stop` and nothing more is known.
     StopUnspecified,
+    /// The server said something else, or nothing, and nothing more is known.
+    Unknown,
 }
 
 impl Termination {
@@ -273,6 +344,7 @@ impl Termination {
             Termination::NumericalFault => "numerical_fault",
             Termination::IncompleteStream => "incomplete_stream",
             Termination::StopUnspecified => "stop_unspecified",
+            Termination::Unknown => "unknown",
         }
     }
 }
@@ -309,6 +381,9 @@ pub struct Response {
     /// The deltas in order of arrival, when the reply was streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Vec<Delta>>,
+    /// What is wrong with the form of the reply though it could be read: `no [DONE] at the end of the stream` ….
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// Token counts as the API returned them.

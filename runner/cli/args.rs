@@ -97,6 +97,9 @@ pub(crate) struct Run {
     /// The seconds that one exchange may take, where the spec does not say
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = seconds)]
     pub(crate) timeout: u64,
+    /// How often a request is sent again after a transport failure; verdicts are never retried
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) retries: usize,
     /// Stop after the first case that does not hold
     #[arg(long)]
     pub(crate) fail_fast: bool,

@@ -4,9 +4,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use evalsuite::backend::{Opening, Secret, Secrets};
 use evalsuite::error::{Error, exit};
 use evalsuite::event::Event;
-use evalsuite::plan::{Case, Plan, Selection};
+use evalsuite::plan::{Case, Plan, Selection, TargetKind};
 use evalsuite::report::{self, Progress, Reporter};
 use evalsuite::run::Options;
 use evalsuite::snapshot::{self, Update};
@@ -62,7 +63,7 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
         case.timeout.get_or_insert(Duration::from_secs(args.timeout));
     }
     let options = Options {
-        jobs: args.jobs,
+        opening: Opening { jobs: args.jobs, retries: args.retries, secrets: secrets(&plan)? },
         fail_fast: args.fail_fast,
         update,
         hidden_fails: args.hidden == Hidden::Fail,
@@ -99,6 +100,31 @@ fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
         });
         failed.map_or(Ok(()), Err)
     }))
+}
+
+/// The keys that the targets of a plan name, from the environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "keys come from the environment and from nowhere else"
+)]
+fn secrets(plan: &Plan) -> Result<Secrets, Error> {
+    let mut secrets = Secrets::new();
+    for target in plan.targets.values() {
+        let TargetKind::Remote(remote) = &target.kind else { continue };
+        let Some(name) = &remote.api_key_env else { continue };
+        match std::env::var(name) {
+            Ok(value) if !value.is_empty() => {
+                secrets.insert(name.clone(), Secret::new(value));
+            }
+            _ => {
+                return Err(Error::Usage(format!(
+                    "target `{}` takes its key from the variable {name}, which is not set\n --> {}",
+                    target.name, remote.location
+                )));
+            }
+        }
+    }
+    Ok(secrets)
 }
 
 /// What the environment and `--update` say together: in CI, `auto` writes nothing.

@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use super::*;
-use crate::backend::Answer;
+use crate::backend::{Answer, BackendError};
 use crate::branch::Branch;
 use crate::capture::{Observed, Response};
 use crate::plan::sample;
@@ -24,18 +24,19 @@ impl Backend for Scripted {
         Vec::new()
     }
 
-    fn exchange<'a>(&'a self, request: &'a Request) -> Answer<'a> {
-        self.asked.lock().unwrap().push(request.clone());
+    fn exchange<'a>(&'a self, ask: Ask<'a>) -> Answer<'a> {
+        self.asked.lock().unwrap().push(ask.request.clone());
         let reply = self.replies.lock().unwrap().pop().unwrap();
         let hidden = || "scripted".to_owned();
         Box::pin(async move {
             Ok(Exchange {
                 turn: 0,
-                request: request.clone(),
+                request: ask.request.clone(),
                 input: Observed::Hidden(hidden()),
                 settings: Observed::Hidden(hidden()),
                 generation: Observed::Hidden(hidden()),
                 response: Observed::Seen(reply?),
+                wire: Vec::new(),
                 elapsed_ms: 0.0,
             })
         })
@@ -50,6 +51,7 @@ fn says(content: &str) -> Result<Response, BackendError> {
         finish_reason: Some("stop".to_owned()),
         usage: None,
         stream: None,
+        faults: Vec::new(),
     })
 }
 
@@ -107,7 +109,7 @@ async fn a_result_without_a_call_ends_the_conversation_as_the_models_fault() {
     let backend = Scripted::new(vec![says("I will not call")]);
     let run = converse(&case(vec![user("a"), tool("f", "1", true)]), &backend, false, 1).await;
     let failure = run.error.unwrap();
-    assert_eq!((failure.kind.as_str(), failure.turn, failure.backend), (NO_CALL, 1, false));
+    assert_eq!((failure.kind.as_str(), failure.turn), (NO_CALL, 1));
     assert_eq!(run.exchanges.len(), 1, "what was answered is kept");
 }
 

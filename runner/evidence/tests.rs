@@ -45,8 +45,8 @@ fn evidence_of_a_numerical_fault_stays_readable() {
     let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
     let mut capture = sample::capture();
     if let Observed::Seen(generation) = &mut capture.runs[0].exchanges[0].generation {
-        generation.tokens[0].top[0].logprob = f32::NAN;
-        generation.tokens[0].top[1].logprob = f32::NEG_INFINITY;
+        generation.tokens.edit()[0].top[0].logprob = f32::NAN;
+        generation.tokens.edit()[0].top[1].logprob = f32::NEG_INFINITY;
     }
     run.capture(&capture).unwrap();
     assert_eq!(open_run(folder.path(), "latest").unwrap().captures().unwrap().len(), 1);

@@ -71,7 +71,7 @@ fn a_broken_exchange_is_an_error_and_nothing_is_evaluated_on_it() {
     let mut capture = capture(Vec::new());
     let message = "the prompt has 3000 tokens".to_owned();
     capture.runs[0].error =
-        Some(Failure { kind: "rejected".to_owned(), turn: 0, message, backend: false });
+        Some(Failure { kind: "rejected".to_owned(), turn: 0, message, wire: Vec::new() });
     let report = verdict(&case(&["content: { not_contains: x }"]), &capture);
     assert_eq!(report.status, CaseStatus::Errored);
     assert!(report.findings.iter().all(|f| f.outcome.status == Status::NotEvaluated));
@@ -83,7 +83,7 @@ fn a_tool_that_was_not_called_is_the_models_fault() {
     let mut capture = capture(vec![good()]);
     let message = "`f` has a result here, but no reply called it".to_owned();
     capture.runs[0].error =
-        Some(Failure { kind: NO_CALL.to_owned(), turn: 1, message, backend: false });
+        Some(Failure { kind: NO_CALL.to_owned(), turn: 1, message, wire: Vec::new() });
     let report = verdict(&case(&["content: x"]), &capture);
     assert_eq!(report.status, CaseStatus::Failed);
     assert_eq!(report.boundary, Some(Boundary::Response));

@@ -66,12 +66,12 @@ fn the_window_is_at_the_difference_and_the_fork_is_where_the_ids_part() {
 fn no_line_is_long_and_nothing_reaches_the_terminal_raw() {
     let mut run = sample::capture().runs.remove(0);
     if let Observed::Seen(generation) = &mut run.exchanges[0].generation {
-        generation.text = sample::HOSTILE.repeat(50);
+        generation.text = Observed::Seen(sample::HOSTILE.repeat(50));
         generation.termination = Termination::StopString(sample::HOSTILE.to_owned());
-        let mut token = generation.tokens[0].clone();
+        let mut token = generation.tokens.edit()[0].clone();
         token.logprob = Some(f32::NAN);
         token.piece = sample::HOSTILE.to_owned();
-        generation.tokens = vec![token; 500];
+        generation.tokens = Observed::Seen(vec![token; 500]);
     }
     if let Observed::Seen(settings) = &mut run.exchanges[0].settings {
         *settings = vec![settings[2].clone(); 50];
@@ -84,7 +84,7 @@ fn no_line_is_long_and_nothing_reaches_the_terminal_raw() {
         kind: "timeout".to_owned(),
         turn: 1,
         message: sample::HOSTILE.repeat(9),
-        backend: false,
+        wire: Vec::new(),
     });
     let steps = ladder(&run, &[], &BTreeMap::new());
     for line in steps.iter().flat_map(|step| &step.lines) {
@@ -105,8 +105,8 @@ fn a_run_without_an_exchange_has_a_ladder_that_says_so() {
 #[test]
 fn the_least_likely_stretch_is_marked() {
     let sure = |logprob: f32| {
-        let Observed::Seen(generation) = sample::exchange().generation else { panic!("seen") };
-        OutputToken { logprob: Some(logprob), ..generation.tokens[0].clone() }
+        let Observed::Seen(mut generation) = sample::exchange().generation else { panic!("seen") };
+        OutputToken { logprob: Some(logprob), ..generation.tokens.edit()[0].clone() }
     };
     let tokens = [-0.01, -0.01, -1.0, -3.0, -0.8, -0.01].map(sure);
     let mut lines = Vec::new();
@@ -120,12 +120,15 @@ fn inspect_shows_every_token_and_what_is_carried_between_turns() {
     let mut capture = sample::capture();
     let mut second = sample::exchange();
     second.turn = 1;
-    if let (Observed::Seen(input), Observed::Seen(before)) =
+    if let (Observed::Seen(input), Observed::Seen(mut before)) =
         (&mut second.input, sample::exchange().generation)
     {
-        let output =
-            before.tokens.into_iter().map(|t| crate::capture::Token { id: t.id, piece: t.piece });
-        input.tokens.extend(output);
+        let output = before
+            .tokens
+            .edit()
+            .drain(..)
+            .map(|t| crate::capture::Token { id: t.id, piece: t.piece });
+        input.tokens.edit().extend(output);
     }
     capture.runs[0].exchanges.push(second.clone());
     let report = sample::case("tool_call/weather.oslo", CaseStatus::Passed, Vec::new());
@@ -138,7 +141,7 @@ fn inspect_shows_every_token_and_what_is_carried_between_turns() {
     assert!(shown.contains("     1     872  \"user\""), "{shown}");
     assert!(shown.contains("     0      40  \"4\"  -0.10500"), "{shown}");
     if let Observed::Seen(input) = &mut capture.runs[0].exchanges[1].input {
-        input.tokens[4].id = 99;
+        input.tokens.edit()[4].id = 99;
     }
     let shown = inspect(&capture, None);
     assert!(

@@ -69,6 +69,21 @@ pub struct Target {
 pub enum TargetKind {
     /// A model directory, in process.
     Candle(CandleTarget),
+    /// A server that speaks the OpenAI API.
+    Remote(RemoteTarget),
+    /// Recorded answers.
+    Replay(ReplayTarget),
+}
+
+impl TargetKind {
+    /// Where in `targets.yaml` it stands.
+    pub fn location(&self) -> &Location {
+        match self {
+            TargetKind::Candle(target) => &target.location,
+            TargetKind::Remote(target) => &target.location,
+            TargetKind::Replay(target) => &target.location,
+        }
+    }
 }
 
 /// A model that runs in process.
@@ -80,6 +95,44 @@ pub struct CandleTarget {
     pub device: String,
     /// `f32`, `bf16`, `f16`; `auto` is f32 on CPU.
     pub dtype: String,
+    /// Where in `targets.yaml` it stands.
+    pub location: Location,
+}
+
+/// A server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RemoteTarget {
+    /// The API's root, `http` or `https`, without a slash at its end.
+    pub url: String,
+    /// The model's name in requests.
+    pub model: String,
+    /// The name of a dialect, or `auto`.
+    pub dialect: String,
+    /// The environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// The header that carries the key; `Authorization: Bearer` when there is none.
+    pub api_key_header: Option<String>,
+    /// The Hugging Face directory of the same model.
+    pub tokenizer: Option<PathBuf>,
+    /// Certificates to trust instead of the system's.
+    pub ca: Option<PathBuf>,
+    /// The time until a connection must stand.
+    pub connect_timeout: Duration,
+    /// The time that may pass between two pieces of a reply.
+    pub idle_timeout: Duration,
+    /// Where in `targets.yaml` it stands.
+    pub location: Location,
+}
+
+/// Recorded answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayTarget {
+    /// A recording, or the folder of a run.
+    pub recording: PathBuf,
+    /// The name of a dialect, or `auto`.
+    pub dialect: String,
+    /// The Hugging Face directory of the same model.
+    pub tokenizer: Option<PathBuf>,
     /// Where in `targets.yaml` it stands.
     pub location: Location,
 }

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::files::{TARGETS, absolute, relative, show};
 use super::fixture::project;
 use super::ledger::Ledger;
-use super::{CandleTarget, Target, TargetKind};
+use super::{CandleTarget, RemoteTarget, ReplayTarget, Target, TargetKind};
 use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
-use crate::spec::{self, NodeId, Spanned, Targets, Tree, yaml};
+use crate::spec::{self, NodeId, Spanned, Targets, TextOr, Tree, yaml};
 
 /// A target file that could be read.
 #[derive(Debug)]
@@ -53,6 +54,63 @@ fn load(path: &Path, ledger: &mut Ledger) -> Option<TargetFile> {
     Some(file)
 }
 
+/// Takes a problem: where, what, and the fix.
+type Report<'a> = &'a mut dyn FnMut(NodeId, String, String);
+
+fn check_candle(candle: &spec::Candle, report: Report<'_>) {
+    if let Some(Spanned { value, node }) = &candle.dtype
+        && !DTYPES.contains(&value.as_str())
+    {
+        report(*node, format!("unknown dtype `{value}`"), choices(value, DTYPES));
+    }
+    if let Some(Spanned { value, node }) = &candle.device
+        && !is_device(value)
+    {
+        report(*node, format!("unknown device `{value}`"), choices(value, DEVICES));
+    }
+}
+
+fn check_remote(remote: &spec::Remote, report: Report<'_>) {
+    let url = reqwest::Url::parse(&remote.url.value);
+    let legal = url.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if !legal {
+        let help = "write the API's root, such as `http://127.0.0.1:8000/v1`".to_owned();
+        report(remote.url.node, "this is no `http` or `https` address".to_owned(), help);
+    }
+    if remote.model.value.is_empty() {
+        let help = "`GET /v1/models` of the server lists the names".to_owned();
+        report(remote.model.node, "the model has no name".to_owned(), help);
+    }
+    if let Some(dialect) = &remote.dialect {
+        check_dialect(dialect, report);
+    }
+    for name in [&remote.api_key_env, &remote.api_key_header].into_iter().flatten() {
+        // A key that was pasted here would end up in version control.
+        if !name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+            let help = "name the variable that holds the key, such as `STAGING_KEY`".to_owned();
+            report(name.node, "this is no name of a variable or a header".to_owned(), help);
+        }
+    }
+    for timeout in [&remote.connect_timeout, &remote.idle_timeout].into_iter().flatten() {
+        if !(timeout.value > 0.0 && timeout.value <= 86_400.0) {
+            let help = "write seconds, more than 0 and at most 86400".to_owned();
+            report(timeout.node, "this is no time to wait".to_owned(), help);
+        }
+    }
+}
+
+fn check_dialect(dialect: &Spanned<String>, report: Report<'_>) {
+    let names = crate::backend::remote::dialect_names();
+    if !names.contains(&dialect.value.as_str()) {
+        let message = format!("unknown dialect `{}`", dialect.value);
+        report(dialect.node, message, choices(&dialect.value, &names));
+    }
+}
+
+fn or_auto(word: Option<&Spanned<String>>) -> String {
+    word.map_or_else(|| "auto".to_owned(), |word| word.value.clone())
+}
+
 impl TargetFile {
     fn check(&self, problems: &mut Vec<Diagnostic>) {
         let mut report = |node: NodeId, message: String, help: String| {
@@ -68,16 +126,16 @@ impl TargetFile {
                 let help = "use letters, digits, `-`, `_` and `.`".to_owned();
                 report(target.node, format!("`{name}` cannot be the name of a target"), help);
             }
-            let spec::Target::Candle(candle) = &target.value else { continue };
-            if let Some(Spanned { value, node }) = &candle.dtype
-                && !DTYPES.contains(&value.as_str())
-            {
-                report(*node, format!("unknown dtype `{value}`"), choices(value, DTYPES));
-            }
-            if let Some(Spanned { value, node }) = &candle.device
-                && !is_device(value)
-            {
-                report(*node, format!("unknown device `{value}`"), choices(value, DEVICES));
+            match &target.value {
+                spec::Target::Candle(candle) => check_candle(candle, &mut report),
+                spec::Target::Remote(remote) => check_remote(remote, &mut report),
+                spec::Target::Replay(replay) => {
+                    if let TextOr::Other(spec::Replay { dialect: Some(dialect), .. }) =
+                        &replay.value
+                    {
+                        check_dialect(dialect, &mut report);
+                    }
+                }
             }
         }
     }
@@ -106,34 +164,91 @@ impl TargetFile {
     /// The target ready for a backend.
     ///
     /// # Errors
-    /// It is of a kind that is not built yet, or its model directory is missing.
+    /// A file or a model directory that it names is missing.
     pub(super) fn open(&self, name: &str) -> Result<Target, Diagnostic> {
         let Some(target) = self.typed.targets.get(name) else {
             let message = format!("there is no target `{name}`");
             return Err(Diagnostic::new(self.place(), message).help(choices(name, &self.names())));
         };
-        let candle = match &target.value {
-            spec::Target::Candle(candle) => candle,
-            spec::Target::Remote(_) => return Err(self.not_built(target.node, "remote")),
-            spec::Target::Replay(_) => return Err(self.not_built(target.node, "replay")),
+        let kind = match &target.value {
+            spec::Target::Candle(candle) => self.candle(candle)?,
+            spec::Target::Remote(remote) => self.remote(remote)?,
+            spec::Target::Replay(replay) => self.replay(replay)?,
         };
-        let location = self.tree.location(candle.model.node);
-        let model = relative(&self.folder().join(&candle.model.value));
-        if !model.is_dir() {
-            return Err(no_model(&model, location));
-        }
-        let or_auto = |word: &Option<Spanned<String>>| {
-            word.as_ref().map_or_else(|| "auto".to_owned(), |word| word.value.clone())
-        };
-        let (device, dtype) = (or_auto(&candle.device), or_auto(&candle.dtype));
-        let kind = TargetKind::Candle(CandleTarget { model, device, dtype, location });
         Ok(Target { name: name.to_owned(), kind })
     }
 
-    fn not_built(&self, node: NodeId, word: &str) -> Diagnostic {
-        let message = format!("`{word}` is a known kind of target, but it is not built yet");
-        Diagnostic::new(self.tree.location(node), message)
-            .help("use a `candle` target, which runs a model directory in process")
+    fn candle(&self, candle: &spec::Candle) -> Result<TargetKind, Diagnostic> {
+        let model = self.model_folder(&candle.model)?;
+        let (device, dtype) = (or_auto(candle.device.as_ref()), or_auto(candle.dtype.as_ref()));
+        let location = self.tree.location(candle.model.node);
+        Ok(TargetKind::Candle(CandleTarget { model, device, dtype, location }))
+    }
+
+    fn remote(&self, remote: &spec::Remote) -> Result<TargetKind, Diagnostic> {
+        let tokenizer =
+            remote.tokenizer.as_ref().map(|path| self.model_folder(path)).transpose()?;
+        let ca = remote.ca.as_ref().map(|path| self.file(path, "certificate file")).transpose()?;
+        let seconds = |given: &Option<Spanned<f64>>, default: f64| {
+            Duration::from_secs_f64(given.as_ref().map_or(default, |seconds| seconds.value))
+        };
+        let text = |given: &Option<Spanned<String>>| given.as_ref().map(|text| text.value.clone());
+        Ok(TargetKind::Remote(RemoteTarget {
+            url: remote.url.value.trim_end_matches('/').to_owned(),
+            model: remote.model.value.clone(),
+            dialect: or_auto(remote.dialect.as_ref()),
+            api_key_env: text(&remote.api_key_env),
+            api_key_header: text(&remote.api_key_header),
+            tokenizer,
+            ca,
+            connect_timeout: seconds(&remote.connect_timeout, 10.0),
+            idle_timeout: seconds(&remote.idle_timeout, 60.0),
+            location: self.tree.location(remote.url.node),
+        }))
+    }
+
+    fn replay(&self, replay: &Spanned<TextOr<spec::Replay>>) -> Result<TargetKind, Diagnostic> {
+        let short;
+        let (recording, dialect, tokenizer) = match &replay.value {
+            TextOr::Text(path) => {
+                short = Spanned { value: path.clone(), node: replay.node };
+                (&short, None, None)
+            }
+            TextOr::Other(long) => {
+                (&long.recording, long.dialect.as_ref(), long.tokenizer.as_ref())
+            }
+        };
+        let location = self.tree.location(recording.node);
+        let path = relative(&self.folder().join(&recording.value));
+        let recording = match path.is_dir() {
+            true => path,
+            false => self.file(recording, "recording")?,
+        };
+        let tokenizer = tokenizer.map(|path| self.model_folder(path)).transpose()?;
+        let dialect = or_auto(dialect);
+        Ok(TargetKind::Replay(ReplayTarget { recording, dialect, tokenizer, location }))
+    }
+
+    fn model_folder(&self, path: &Spanned<String>) -> Result<PathBuf, Diagnostic> {
+        let model = relative(&self.folder().join(&path.value));
+        if model.is_dir() {
+            Ok(model)
+        } else {
+            Err(no_model(&model, self.tree.location(path.node)))
+        }
+    }
+
+    fn file(&self, path: &Spanned<String>, what: &str) -> Result<PathBuf, Diagnostic> {
+        let file = relative(&self.folder().join(&path.value));
+        if file.is_file() {
+            return Ok(file);
+        }
+        let help = match super::files::sibling(&file) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("the path is relative to the folder of `{TARGETS}`"),
+        };
+        let message = format!("the {what} `{}` does not exist", show(&file));
+        Err(Diagnostic::new(self.tree.location(path.node), message).help(help))
     }
 
     fn place(&self) -> Location {

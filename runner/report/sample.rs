@@ -65,7 +65,8 @@ pub(crate) fn exchange() -> Exchange {
         },
         input: Observed::Seen(Input {
             prompt: Observed::Seen(prompt.to_owned()),
-            tokens: tokens(&[
+            count: Some(10),
+            tokens: Observed::Seen(tokens(&[
                 (1, "<|im_start|>"),
                 (872, "user"),
                 (10, "\n"),
@@ -76,7 +77,7 @@ pub(crate) fn exchange() -> Exchange {
                 (1, "<|im_start|>"),
                 (77, "assistant"),
                 (10, "\n"),
-            ]),
+            ])),
             rung: "native".to_owned(),
         }),
         settings: Observed::Seen(vec![
@@ -85,12 +86,13 @@ pub(crate) fn exchange() -> Exchange {
             setting("top_k", false, json!(20), "generation_config.json"),
         ]),
         generation: Observed::Seen(Generation {
-            tokens: vec![
+            count: Some(3),
+            tokens: Observed::Seen(vec![
                 output(40, "4", -0.105, &[(40, "4", -0.105), (41, "5", -2.303)]),
                 output(50, " degrees", -0.01, &[(50, " degrees", -0.01)]),
                 output(2, "<|im_end|>", -0.0000001, &[(2, "<|im_end|>", -0.0000001)]),
-            ],
-            text: "4 degrees<|im_end|>".to_owned(),
+            ]),
+            text: Observed::Seen("4 degrees<|im_end|>".to_owned()),
             termination: Termination::Eos(2),
         }),
         response: Observed::Seen(Response {
@@ -104,7 +106,9 @@ pub(crate) fn exchange() -> Exchange {
             finish_reason: Some("stop".to_owned()),
             usage: Some(Usage { prompt_tokens: 10, completion_tokens: 3 }),
             stream: None,
+            faults: Vec::new(),
         }),
+        wire: Vec::new(),
         elapsed_ms: 12.5,
     }
 }

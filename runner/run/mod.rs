@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::backend::{self, Backend};
+use crate::backend::{self, Backend, Opening};
 use crate::branch::Branch;
 use crate::capture::Capture;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::event::{CaseReport, CaseStatus, Event, RunStarted, SCHEMA, TargetIden
 use crate::evidence::RunFolder;
 use crate::judge;
 use crate::manifest::Manifest;
-use crate::plan::{Case, Plan, TargetKind};
+use crate::plan::{Case, Plan};
 use crate::snapshot::Update;
 
 mod flights;
@@ -31,8 +31,8 @@ use tally::Tally;
 /// How a run is carried out.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How many cases are in flight at once, at least 1.
-    pub jobs: usize,
+    /// How many cases are in flight at once, and what else backends must know.
+    pub opening: Opening,
     /// Stop after the first case that does not hold.
     pub fail_fast: bool,
     /// What becomes of snapshots that are new or differ.
@@ -58,7 +58,7 @@ pub type Tell<'a> = &'a mut dyn FnMut(&Event) -> Result<(), Error>;
 #[expect(clippy::disallowed_methods, reason = "the run loop times the run")]
 pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, Error> {
     let started = Instant::now();
-    let backends = open(plan)?;
+    let backends = open(plan, &options.opening).await?;
     let now = Utc::now();
     let manifest = manifest(plan, identities(&backends), options, now);
     let evidence = options.evidence.as_ref().map(|root| RunFolder::create(root, &manifest, now));
@@ -75,7 +75,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
     }))?;
 
     let mut tally = Tally::default();
-    let mut flights = Flights::new(&plan.cases, &backends, options.jobs);
+    let mut flights = Flights::new(&plan.cases, &backends, options.opening.jobs);
     // One listener for the whole run: a signal between two cases must not be missed.
     let mut stop = pin!(told_to_stop());
     loop {
@@ -160,12 +160,11 @@ impl Out<'_> {
 
 type Backends = BTreeMap<String, Arc<dyn Backend>>;
 
-fn open(plan: &Plan) -> Result<Backends, Error> {
+async fn open(plan: &Plan, opening: &Opening) -> Result<Backends, Error> {
     let mut backends = Backends::new();
     for (name, target) in &plan.targets {
-        let backend = backend::open(target).map_err(|error| {
-            let TargetKind::Candle(candle) = &target.kind;
-            let message = format!("{error}\n --> {}", candle.location);
+        let backend = backend::open(target, opening).await.map_err(|failed| {
+            let message = format!("{}\n --> {}", failed.error, target.kind.location());
             Error::Backend { target: name.clone(), message }
         })?;
         backends.insert(name.clone(), backend);

@@ -74,26 +74,36 @@ pub(crate) fn exchange_lines(
 }
 
 fn input_lines(lines: &mut Vec<String>, input: &Input, detail: Detail) {
-    let folded = detail == Detail::Folded && input.tokens.len() > FOLD_OVER;
+    let tokens = input.tokens.seen();
+    let long = tokens.is_ok_and(|tokens| tokens.len() > FOLD_OVER);
+    let folded = detail == Detail::Folded && long;
     match input.prompt.seen() {
         Ok(prompt) if folded => folded_text(lines, prompt),
         Ok(prompt) => quoted(lines, "prompt", prompt),
         Err(reason) => lines.push(format!("prompt: hidden, {}", quote(reason))),
     }
-    lines.push(format!("tokens: {}", input.tokens.len()));
+    let tokens = match tokens {
+        Ok(tokens) => tokens,
+        Err(reason) => {
+            let count = input.count.map_or_else(String::new, |count| format!("{count}, "));
+            lines.push(format!("tokens: {count}hidden, {}", quote(reason)));
+            return;
+        }
+    };
+    lines.push(format!("tokens: {}", tokens.len()));
     if !folded {
-        token_lines(lines, 0, &input.tokens);
+        token_lines(lines, 0, tokens);
         return;
     }
-    let tail = input.tokens.len() - KEEP;
-    token_lines(lines, 0, &input.tokens[..KEEP]);
-    let ids = input.ids();
+    let tail = tokens.len() - KEEP;
+    token_lines(lines, 0, &tokens[..KEEP]);
+    let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
     for (index, range) in ids[KEEP..tail].chunks(RANGE).enumerate() {
         let start = KEEP + index * RANGE;
         let end = start + range.len();
         lines.push(format!("  {start}..{end}  {} tokens  {}", range.len(), hash_ids(range)));
     }
-    token_lines(lines, tail, &input.tokens[tail..]);
+    token_lines(lines, tail, &tokens[tail..]);
 }
 
 fn token_lines(lines: &mut Vec<String>, first: usize, tokens: &[Token]) {
@@ -153,9 +163,20 @@ fn settings_lines(lines: &mut Vec<String>, settings: &[Setting]) {
 
 fn generation_lines(lines: &mut Vec<String>, generation: &Generation) {
     lines.push(format!("termination: {}", generation.termination));
-    quoted(lines, "text", &generation.text);
-    lines.push(format!("output: {}", generation.tokens.len()));
-    lines.extend(generation.tokens.iter().enumerate().map(|(index, token)| {
+    match generation.text.seen() {
+        Ok(text) => quoted(lines, "text", text),
+        Err(reason) => lines.push(format!("text: hidden, {}", quote(reason))),
+    }
+    let tokens = match generation.tokens.seen() {
+        Ok(tokens) => tokens,
+        Err(reason) => {
+            let count = generation.count.map_or_else(String::new, |count| format!("{count}, "));
+            lines.push(format!("output: {count}hidden, {}", quote(reason)));
+            return;
+        }
+    };
+    lines.push(format!("output: {}", tokens.len()));
+    lines.extend(tokens.iter().enumerate().map(|(index, token)| {
         format!("  {index:>4}  {:>6}  {}  {}", token.id, quote(&token.piece), probabilities(token))
     }));
 }
@@ -195,6 +216,7 @@ fn response_lines(lines: &mut Vec<String>, response: &Response, counted: bool) {
             usage.prompt_tokens, usage.completion_tokens
         ));
     }
+    lines.extend(response.faults.iter().map(|fault| format!("fault: {}", quote(fault))));
     match &response.stream {
         Some(deltas) if counted => lines.push(format!("stream: {} deltas", deltas.len())),
         Some(_) => lines.push("stream: yes".to_owned()),

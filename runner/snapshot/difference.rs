@@ -18,10 +18,8 @@ pub(super) fn difference(
     let pairs = accepted.exchanges.iter().zip(&run.exchanges).enumerate();
     let mut found = pairs.filter_map(|(index, (old, new))| {
         let difference = match boundary {
-            Boundary::Input => input(old.input.as_deref()?, &new.input.seen().ok()?.tokens),
-            Boundary::Generation => {
-                output(old.output.as_deref()?, &new.generation.seen().ok()?.tokens)
-            }
+            Boundary::Input => input(old.input.as_deref()?, new.prompt_tokens().ok()?),
+            Boundary::Generation => output(old.output.as_deref()?, new.output_tokens().ok()?),
             _ => None,
         };
         Some((index, difference?))

@@ -41,7 +41,7 @@ fn write(path: &Path, text: &str) {
 fn with_logprob(value: f32) -> Capture {
     let mut capture = sample::capture();
     if let Observed::Seen(generation) = &mut capture.runs[0].exchanges[0].generation {
-        generation.tokens[0].logprob = Some(value);
+        generation.tokens.edit()[0].logprob = Some(value);
     }
     capture
 }
@@ -50,7 +50,7 @@ fn with_prompt(pieces: Vec<Token>) -> Capture {
     let mut capture = sample::capture();
     if let Observed::Seen(input) = &mut capture.runs[0].exchanges[0].input {
         input.prompt = Observed::Seen(pieces.iter().map(|token| token.piece.as_str()).collect());
-        input.tokens = pieces;
+        input.tokens = Observed::Seen(pieces);
     }
     capture
 }
@@ -199,7 +199,7 @@ fn noise_is_no_difference_and_a_shift_is_one() {
 fn a_changed_id_is_shown_with_the_tokens_around_it() {
     let (_folder, stem) = folder();
     run(&stem, Boundary::Input, &sample::capture(), Update::Always);
-    let mut tokens = sample::capture().runs[0].exchanges[0].input.seen().unwrap().tokens.clone();
+    let mut tokens = sample::capture().runs[0].exchanges[0].prompt_tokens().unwrap().to_vec();
     tokens[5].id = 3;
     let changed = run(&stem, Boundary::Input, &with_prompt(tokens), Update::No);
     let outcome = changed.outcome();

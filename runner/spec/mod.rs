@@ -236,12 +236,10 @@ pub struct Targets {
 pub enum Target {
     /// A model directory, in process.
     Candle(Candle),
-    /// A server; not built yet.
-    #[schemars(skip)]
-    Remote(Value),
-    /// Recorded evidence; not built yet.
-    #[schemars(skip)]
-    Replay(Value),
+    /// A server that speaks the OpenAI API.
+    Remote(Remote),
+    /// Recorded answers: a recording, or the folder of a run.
+    Replay(Spanned<TextOr<Replay>>),
 }
 
 /// A model that runs in process.
@@ -254,4 +252,40 @@ pub struct Candle {
     pub device: Option<Spanned<String>>,
     /// `auto`, `f32`, `bf16`, `f16`.
     pub dtype: Option<Spanned<String>>,
+}
+
+/// A server that speaks the OpenAI API.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Remote {
+    /// The API's root, such as `http://127.0.0.1:8000/v1`.
+    pub url: Spanned<String>,
+    /// The model's name in requests.
+    pub model: Spanned<String>,
+    /// What the server is: a dialect, or `auto` to find out by probing. `auto` when left out.
+    pub dialect: Option<Spanned<String>>,
+    /// The environment variable that holds the API key; never the key itself.
+    pub api_key_env: Option<Spanned<String>>,
+    /// The header that carries the key, instead of `Authorization: Bearer`.
+    pub api_key_header: Option<Spanned<String>>,
+    /// A Hugging Face directory of the same model, by which evalsuite renders and tokenizes prompts on its own.
+    pub tokenizer: Option<Spanned<String>>,
+    /// A file with certificates (PEM) to trust instead of the system's.
+    pub ca: Option<Spanned<String>>,
+    /// Seconds until a connection must stand; 10 when left out.
+    pub connect_timeout: Option<Spanned<f64>>,
+    /// Seconds that may pass between two pieces of a reply; 60 when left out.
+    pub idle_timeout: Option<Spanned<f64>>,
+}
+
+/// Recorded answers.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// A recording (JSON Lines), or the folder of a run.
+    pub recording: Spanned<String>,
+    /// What the server was. `auto` when left out.
+    pub dialect: Option<Spanned<String>>,
+    /// A Hugging Face directory of the same model.
+    pub tokenizer: Option<Spanned<String>>,
 }

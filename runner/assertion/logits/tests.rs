@@ -10,7 +10,9 @@ const TOP1: &str = "logits: { against: accepted, top1_agreement: 1, because: 20 
 
 fn with_token(index: usize, id: u32, top: &[(u32, f32)]) -> Exchange {
     let mut exchange = good();
-    edit_generation(&mut exchange, |generation| generation.tokens[index] = with_top(id, top));
+    edit_generation(&mut exchange, |generation| {
+        generation.tokens.edit()[index] = with_top(id, top)
+    });
     exchange
 }
 
@@ -53,8 +55,12 @@ fn nothing_behind_the_fork_is_compared() {
     // Equal at 0, a near tie at 1, and at 2 the same id with a wholly different distribution.
     let mut before = with_token(1, 21, &[(21, -0.70), (22, -0.71)]);
     let mut after = with_token(1, 22, &[(22, -0.70), (21, -0.71)]);
-    edit_generation(&mut before, |generation| generation.tokens[2] = with_top(2, &[(2, -0.01)]));
-    edit_generation(&mut after, |generation| generation.tokens[2] = with_top(2, &[(2, -5.0)]));
+    edit_generation(&mut before, |generation| {
+        generation.tokens.edit()[2] = with_top(2, &[(2, -0.01)])
+    });
+    edit_generation(&mut after, |generation| {
+        generation.tokens.edit()[2] = with_top(2, &[(2, -5.0)])
+    });
     let outcome = judge_against(ATOL, &after, &before);
     assert_eq!((outcome.status, outcome.at.as_deref()), (Status::NearTie, Some("token 1")));
     assert!(outcome.message.contains("0.0100 nats"), "{}", outcome.message);
@@ -80,7 +86,7 @@ fn nan_is_never_within_a_tolerance() {
 fn what_was_not_kept_is_not_evaluated() {
     let mut bare = good();
     edit_generation(&mut bare, |generation| {
-        for token in &mut generation.tokens {
+        for token in generation.tokens.edit() {
             token.logprob = None;
             token.top.clear();
         }

@@ -139,7 +139,7 @@ fn a_replacement_character_of_the_model_is_its_own() {
         response.content = Some("\u{fffd} 4 degrees.".to_owned())
     });
     assert_eq!(judge("stream: true", &exchange).status, Status::Fail);
-    edit_generation(&mut exchange, |generation| generation.text.push('\u{fffd}'));
+    edit_generation(&mut exchange, |generation| generation.text.edit().push('\u{fffd}'));
     assert_eq!(judge("stream: true", &exchange).status, Status::Pass);
 }
 

@@ -27,15 +27,15 @@ pub(super) fn compare(view: &View<'_>, expected: &str) -> Option<Outcome> {
     let streamed = view.exchange.request.stream;
     let (stream, whole) = if streamed { (here, there) } else { (there, here) };
     // Other ids are a difference of decoding; the stream is then not what is wrong.
-    if let (Ok(a), Ok(b)) = (view.exchange.generation.seen(), twin.generation.seen())
-        && let (_, Some(fork)) = walk(&b.tokens, &a.tokens)
+    if let (Ok(a), Ok(b)) = (view.exchange.output_tokens(), twin.output_tokens())
+        && let (_, Some(fork)) = walk(b, a)
     {
         let index = fork.index;
         let message = format!(
             "the output ids already differ at token {index}: the decoding differs, not the assembly"
         );
         let top = fork.candidate.map_or(&[][..], |token| &token.top);
-        let window = show::difference(&show::plain(&b.tokens), &show::plain(&a.tokens), index, top);
+        let window = show::difference(&show::plain(b), &show::plain(a), index, top);
         let outcome = Outcome::fail(expected, "different output ids", message);
         return Some(outcome.at(format!("token {index}")).differing(window));
     }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::capture::{
-    Delta, Generation, OutputToken, Response, Termination, ToolCallDelta, TopToken, Usage,
+    Delta, Generation, Observed, OutputToken, Response, Termination, ToolCallDelta, TopToken, Usage,
 };
 use crate::engine::{Ending, Generated};
 use crate::model::{ModelDir, Tokenizer};
@@ -144,6 +144,7 @@ fn response(parsed: Parsed, ending: &Ending, usage: Usage) -> Response {
         finish_reason: Some(finish_reason.to_owned()),
         usage: Some(usage),
         stream: None,
+        faults: Vec::new(),
     }
 }
 
@@ -165,8 +166,9 @@ pub(super) fn generation(tokenizer: &Tokenizer, done: &Generated) -> Generation 
             .collect(),
     });
     Generation {
-        tokens: tokens.collect(),
-        text: tokenizer.decode(&ids, false),
+        tokens: Observed::Seen(tokens.collect()),
+        count: Some(ids.len()),
+        text: Observed::Seen(tokenizer.decode(&ids, false)),
         termination: termination(&done.ending),
     }
 }

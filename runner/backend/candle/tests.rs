@@ -42,7 +42,8 @@ fn wait<T>(answer: impl Future<Output = T>) -> T {
 }
 
 fn ask(candle: &Candle, request: &Request) -> Result<Exchange, BackendError> {
-    wait(candle.exchange(request))
+    let asked = Ask { request, case: "stopping/a.b", turn: 0 };
+    wait(candle.exchange(asked)).map_err(|failed| failed.error)
 }
 
 fn parts(exchange: &Exchange) -> (&Vec<Setting>, &Generation, &Response) {
@@ -78,20 +79,23 @@ fn every_boundary_is_seen_and_they_agree() {
     let input = exchange.input.seen().unwrap();
     let prompt = input.prompt.seen().unwrap();
     assert!(prompt.ends_with("<|im_start|>assistant\n"), "{prompt}");
-    assert_eq!(input.ids(), files.tokenizer.encode(prompt).unwrap());
-    assert_eq!(input.tokens[0].piece, "<|im_start|>");
+    assert_eq!(input.ids().unwrap(), files.tokenizer.encode(prompt).unwrap());
+    assert_eq!(input.tokens.seen().unwrap()[0].piece, "<|im_start|>");
     let (settings, generation, response) = parts(&exchange);
     assert_eq!(settings[0].provenance, "request");
     let Termination::Eos(end) = generation.termination else { panic!("{generation:?}") };
-    assert_eq!(generation.ids().last(), Some(&end));
-    assert_eq!(generation.text, files.tokenizer.decode(&generation.ids(), false));
+    assert_eq!(generation.ids().unwrap().last(), Some(&end));
+    assert_eq!(
+        exchange.raw_text().unwrap(),
+        files.tokenizer.decode(&generation.ids().unwrap(), false)
+    );
     let content = response.content.as_deref().unwrap();
-    assert_eq!(format!("{content}{}", files.tokenizer.piece(end)), generation.text);
+    assert_eq!(format!("{content}{}", files.tokenizer.piece(end)), exchange.raw_text().unwrap());
     assert_eq!(response.finish_reason.as_deref(), Some("stop"));
     let usage = response.usage.unwrap();
-    assert_eq!(usage.prompt_tokens, input.tokens.len());
-    assert_eq!(usage.completion_tokens, generation.tokens.len());
-    for token in &generation.tokens {
+    assert_eq!(usage.prompt_tokens, exchange.prompt_tokens().unwrap().len());
+    assert_eq!(usage.completion_tokens, exchange.output_count().unwrap());
+    for token in exchange.output_tokens().unwrap() {
         assert_eq!((token.top.len(), token.top[0].id), (3, token.id));
         assert_eq!(token.logprob, Some(token.top[0].logprob));
     }
@@ -139,19 +143,22 @@ fn lengths_and_stops_are_classified() {
     let capped = run(json!({"max_tokens": 3}));
     let (_, generation, response) = parts(&capped);
     assert_eq!(generation.termination, Termination::LengthMaxTokens);
-    assert_eq!((generation.tokens.len(), response.finish_reason.as_deref()), (3, Some("length")));
-    let second = &generation.tokens[1];
+    assert_eq!(
+        (capped.output_count().unwrap(), response.finish_reason.as_deref()),
+        (3, Some("length"))
+    );
+    let second = &capped.output_tokens().unwrap()[1];
     let stopped = run(json!({"stop_token_ids": [second.id]}));
     assert_eq!(parts(&stopped).1.termination, Termination::StopToken(second.id));
     let by_text = run(json!({"stop": [second.piece]}));
     let (_, generation, response) = parts(&by_text);
     assert_eq!(generation.termination, Termination::StopString(second.piece.clone()));
     assert!(!response.content.as_ref().unwrap().contains(&second.piece));
-    assert!(generation.text.contains(&second.piece));
+    assert!(by_text.raw_text().unwrap().contains(&second.piece));
     let endless = run(json!({"ignore_eos": true}));
     let (_, generation, _) = parts(&endless);
     assert_eq!(generation.termination, Termination::LengthContext);
-    let total = endless.input.seen().unwrap().tokens.len() + generation.tokens.len();
+    let total = endless.prompt_tokens().unwrap().len() + endless.output_count().unwrap();
     assert_eq!(total, 2048);
 }
 
@@ -174,7 +181,7 @@ fn a_tool_call_is_taken_out_of_the_text() {
         asked.stream = stream;
         let exchange = ask(&candle, &asked).unwrap();
         let (_, generation, response) = parts(&exchange);
-        assert_eq!(response.finish_reason.as_deref(), Some("tool_calls"), "{}", generation.text);
+        assert_eq!(response.finish_reason.as_deref(), Some("tool_calls"), "{:?}", generation.text);
         assert_eq!(response.tool_calls.len(), 1);
         assert_eq!(response.tool_calls[0].name, "get_weather");
         assert_eq!(response.content, None);
@@ -222,10 +229,10 @@ fn a_deadline_and_a_dropped_request_end_the_work() {
     let mut asked = request("Hi", json!({"ignore_eos": true}));
     asked.timeout = Some(Duration::ZERO);
     let error = ask(&candle, &asked).unwrap_err();
-    assert!(matches!(error, BackendError::Timeout(0)), "{error:?}");
+    assert!(matches!(error, BackendError::Timeout(_, 0)), "{error:?}");
     asked.timeout = None;
     wait(async {
-        let mut endless = candle.exchange(&asked);
+        let mut endless = candle.exchange(Ask { request: &asked, case: "a/b.c", turn: 0 });
         // Polled once, it is in the queue.
         let once = std::future::poll_fn(|context| {
             std::task::Poll::Ready(endless.as_mut().poll(context).is_pending())
