@@ -1,6 +1,8 @@
 //! A server that speaks the OpenAI API, seen through its own dialect.
 
+pub mod assemble;
 pub mod dialect;
+pub mod error_body;
 pub mod reply;
 pub mod sse;
 pub mod transport;
