@@ -80,19 +80,17 @@ impl Calls {
     fn join(&mut self, piece: &ToolCallDelta, place: Place, faults: &mut Faults) {
         let index = piece.index;
         let due = self.begun.len();
-        let call = match self.begun.iter().position(|(begun, _)| *begun == index) {
-            Some(position) => &mut self.begun[position].1,
-            None => {
-                if index != due {
-                    let message = format!("call {index} begins where call {due} was due");
-                    faults.add("call order", place, message);
-                }
-                let call =
-                    ToolCall { id: String::new(), name: String::new(), arguments: String::new() };
-                self.begun.push((index, call));
-                self.last = self.last.max(index);
-                &mut self.begun[due].1
+        let position = self.begun.iter().position(|(begun, _)| *begun == index);
+        if position.is_none() {
+            if index != due {
+                let message = format!("call {index} begins where call {due} was due");
+                faults.add("call order", place, message);
             }
+            self.begun.push((index, empty()));
+            self.last = self.last.max(index);
+        }
+        let Some((_, call)) = self.begun.get_mut(position.unwrap_or(due)) else {
+            return;
         };
         if index < self.last {
             let message = format!("a piece of call {index} comes after call {} began", self.last);
@@ -135,7 +133,7 @@ impl Calls {
             if call.name.is_empty() {
                 faults.add("call without name", place, format_args!("call {index} has no name"));
             }
-            let earlier = self.begun[..position].iter().find(|(_, other)| other.id == call.id);
+            let earlier = self.begun.iter().take(position).find(|(_, other)| other.id == call.id);
             if let Some((earlier, _)) = earlier.filter(|_| !call.id.is_empty()) {
                 let message = format!("calls {earlier} and {index} have the same id {:?}", call.id);
                 faults.add("call ids", place, message);
@@ -143,4 +141,8 @@ impl Calls {
         }
         (self.begun.into_iter().map(|(_, call)| call).collect(), self.unknown)
     }
+}
+
+fn empty() -> ToolCall {
+    ToolCall { id: String::new(), name: String::new(), arguments: String::new() }
 }

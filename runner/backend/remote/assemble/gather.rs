@@ -51,6 +51,11 @@ impl<'a> Gather<'a> {
         self.growing.len()
     }
 
+    /// The first choice of which no event had a delta or a text.
+    pub(super) fn untold(&self) -> Option<usize> {
+        Some(self.growing.values().find(|choice| !choice.told)?.read.index)
+    }
+
     /// The first choice without a finish reason.
     pub(super) fn unfinished(&self) -> Option<usize> {
         let open = self.growing.values().find(|choice| choice.read.finish_reason.is_none())?;
@@ -209,7 +214,8 @@ impl<'a> Gather<'a> {
         if let Some(asked) = self.asked.choices
             && indices != (0..asked).collect::<Vec<_>>()
         {
-            let message = format!("{asked} choices were asked for, those with the indices {indices:?} came");
+            let message =
+                format!("{asked} choices were asked for, those with the indices {indices:?} came");
             self.faults.add("choices asked", place, message);
         }
         if !streamed {

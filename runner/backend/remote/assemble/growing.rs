@@ -18,6 +18,8 @@ pub(super) struct Growing {
     role: Option<String>,
     /// Whether something that was generated has come.
     begun: bool,
+    /// Whether there was a message, a delta or a text.
+    pub(super) told: bool,
 }
 
 impl Growing {
@@ -37,6 +39,7 @@ impl Growing {
         let message = take::object(&mut object, named);
         let text = take::text(&mut object, "text");
         let told = message.is_some() || text.is_some();
+        self.told |= told;
         let mut delta = self.message(message.unwrap_or_default(), place, dialect, faults);
         delta.content = delta.content.or(text);
         delta.finish_reason =
@@ -159,10 +162,9 @@ impl Growing {
         if self.role.is_none() {
             self.role.clone_from(&delta.role);
         }
-        for (whole, piece) in [
-            (&mut self.read.content, &delta.content),
-            (&mut self.read.reasoning, &delta.reasoning),
-        ] {
+        for (whole, piece) in
+            [(&mut self.read.content, &delta.content), (&mut self.read.reasoning, &delta.reasoning)]
+        {
             if let Some(piece) = piece {
                 append(whole, piece);
             }

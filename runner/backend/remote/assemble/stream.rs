@@ -19,11 +19,7 @@ const DONE: &str = "[DONE]";
 ///
 /// # Errors
 /// An event is an error, or the stream ended too early.
-pub(super) fn read(
-    dialect: &Dialect,
-    received: &Received,
-    asked: Asked,
-) -> Result<Reply, NoReply> {
+pub(super) fn read(dialect: &Dialect, received: &Received, asked: Asked) -> Result<Reply, NoReply> {
     let mut gather = Gather::new(dialect, asked);
     let mut done = false;
     for (number, event) in (1..).zip(&received.events) {
@@ -39,6 +35,13 @@ pub(super) fn read(
     let broke = received.broke.as_ref();
     if gather.count() == 0 || gather.unfinished().is_some() {
         return Err(ended(&gather, received, done));
+    }
+    if let Some(index) = gather.untold() {
+        let begin = received.events.first().map_or("", |event| &event.data);
+        return Err(NoReply::Malformed(format!(
+            "expected a `delta` or a `text` of choice {index}, but no event has one; the first event: {}",
+            excerpt(begin)
+        )));
     }
     match (done, broke) {
         (false, Some(broke)) => {
@@ -108,5 +111,9 @@ fn ended(gather: &Gather<'_>, received: &Received, done: bool) -> NoReply {
     let message = format!(
         "expected {missing}, but the stream {how} after event {count}; its last event: {last}"
     );
-    if done && gather.count() == 0 { NoReply::Malformed(message) } else { NoReply::Incomplete(message) }
+    if done && gather.count() == 0 {
+        NoReply::Malformed(message)
+    } else {
+        NoReply::Incomplete(message)
+    }
 }
