@@ -3,11 +3,11 @@
 //! One request becomes one chat call, and side calls for what the reply does not show. Everything that is sent and
 //! received goes through a [`Transport`], so that a recording is judged exactly as a server is.
 
-mod assemble;
+pub mod assemble;
 mod body;
 pub mod dialect;
 mod ending;
-mod error_body;
+pub mod error_body;
 mod http;
 mod output;
 mod probe;

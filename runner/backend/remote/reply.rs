@@ -22,7 +22,9 @@ pub struct Reply {
     pub choices: Vec<Choice>,
     /// Token counts.
     pub usage: Option<Usage>,
-    /// The server's native result beside the API's (`__verbose` of llama.cpp, `meta_info` of SGLang, `metrics` …), by key.
+    /// What the server says of the whole reply beside the API (`__verbose`, `timings`, `metrics`, `sglext` …), by key. What
+    /// another field holds was moved out of it. In a stream a later value replaces an earlier one, `usage` holds the
+    /// details beside the counts, and a named event is here under its name.
     pub native: serde_json::Map<String, Value>,
     /// What is wrong with its form, though it could be read.
     pub faults: Vec<String>,
@@ -45,12 +47,18 @@ pub struct Choice {
     pub finish_reason: Option<String>,
     /// What the server says beside it: `stop_reason`, `matched_stop`: a stop id, a stop string or a word.
     pub stop_reason: Option<Value>,
+    /// The native class of the end, where it is told beside the finish reason: `eos`, `word`, `limit` of llama.cpp, the type
+    /// in SGLang's `meta_info`.
+    pub stop_type: Option<String>,
     /// The output's token ids, where the server returns them.
     pub token_ids: Option<Vec<u32>>,
     /// Log-probabilities of the output's tokens; empty when none were returned.
     pub logprobs: Vec<TokenLogprob>,
-    /// The deltas in order of arrival, when the reply was streamed.
+    /// The deltas in order of arrival, when the reply was streamed. One that has usage only is in every choice.
     pub deltas: Vec<Delta>,
+    /// What the server says of this choice beside the API (`meta_info`, `prompt_logprobs` …), by key, as in
+    /// [`Reply::native`]; unknown texts of deltas are joined.
+    pub native: serde_json::Map<String, Value>,
 }
 
 /// A log-probability as a server returns it.
@@ -62,7 +70,8 @@ pub struct TokenLogprob {
     pub token: String,
     /// The token's bytes.
     pub bytes: Option<Vec<u8>>,
-    /// Natural logarithm, or the probability's logarithm where the server tells probabilities.
+    /// Natural logarithm, or the probability's logarithm where the server tells probabilities; not a number where the
+    /// server says `null`: after a numerical fault, or for the first token of an echoed prompt.
     pub logprob: f32,
     /// The alternatives, in the server's order.
     pub top: Vec<TokenLogprob>,
