@@ -1,7 +1,9 @@
 //! A server that speaks the OpenAI API, seen through its own dialect.
 
 pub mod dialect;
+pub mod http;
 pub mod reply;
+pub mod retry;
 pub mod sse;
 pub mod transport;
 
