@@ -57,7 +57,8 @@ pub(super) async fn probe(
         return Err(broke.clone());
     }
     if matches!(models.status, 401 | 403) {
-        let message = super::error_body::read(models.status, &models.content_type, &models.body).message;
+        let message =
+            super::error_body::read(models.status, &models.content_type, &models.body).message;
         let key = "name the variable that holds the key in `api_key_env`";
         return Err(BackendError::Rejected(format!(
             "the server refuses the key (HTTP {}: {message}); {key}",

@@ -10,7 +10,7 @@ use super::reply::{Choice, ErrorBody, NoReply, Reply};
 use super::transport::{Call, Received};
 use super::{Remote, assemble, prompt, settings};
 use crate::backend::{Ask, BackendError};
-use crate::capture::{CHAT, Generation, Input, Observed, Response, Setting, WireCall};
+use crate::capture::{CHAT, Delta, Generation, Input, Observed, Response, Setting, WireCall};
 
 /// How many refused fields are dropped before a request is given up.
 const MOST_REFUSALS: usize = 6;
@@ -52,6 +52,7 @@ impl<'a> Session<'a> {
         };
         let mut choice = reply.choices.swap_remove(first);
         self.unecho(&mut choice);
+        self.scrub(&mut choice, &mut reply);
         let generation = self.generation(&choice, &reply, &settings, &input).await;
         let response = response(choice, &mut reply, streamed);
         Ok(Parts {
@@ -193,6 +194,32 @@ impl<'a> Session<'a> {
             text: output.text,
             termination,
             rung: output.rung,
+        }
+    }
+
+    /// What arrives is free of secrets, but a key may come in pieces that only together are one.
+    fn scrub(&mut self, choice: &mut Choice, reply: &mut Reply) {
+        let transport = &self.remote.transport;
+        let mut found = false;
+        let mut clean = |text: &mut String| {
+            let scrubbed = transport.scrub(text.clone());
+            found |= scrubbed != *text;
+            *text = scrubbed;
+        };
+        [&mut choice.content, &mut choice.reasoning, &mut choice.refusal, &mut reply.prompt_text]
+            .into_iter()
+            .flatten()
+            .for_each(&mut clean);
+        choice.tool_calls.iter_mut().for_each(|call| clean(&mut call.arguments));
+        if !found {
+            return;
+        }
+        const WITHHELD: &str = "[redacted: a key came in pieces]";
+        choice.deltas = vec![Delta { content: Some(WITHHELD.to_owned()), ..Delta::default() }];
+        for response in self.wire.iter_mut().filter_map(|call| call.response.as_mut()) {
+            response.sse = None;
+            response.body = None;
+            response.text = Some(WITHHELD.to_owned());
         }
     }
 

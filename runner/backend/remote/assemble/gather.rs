@@ -209,7 +209,8 @@ impl<'a> Gather<'a> {
         if let Some(asked) = self.asked.choices
             && indices != (0..asked).collect::<Vec<_>>()
         {
-            let message = format!("{asked} choices were asked for, those with the indices {indices:?} came");
+            let message =
+                format!("{asked} choices were asked for, those with the indices {indices:?} came");
             self.faults.add("choices asked", place, message);
         }
         if !streamed {

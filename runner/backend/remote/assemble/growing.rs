@@ -159,10 +159,9 @@ impl Growing {
         if self.role.is_none() {
             self.role.clone_from(&delta.role);
         }
-        for (whole, piece) in [
-            (&mut self.read.content, &delta.content),
-            (&mut self.read.reasoning, &delta.reasoning),
-        ] {
+        for (whole, piece) in
+            [(&mut self.read.content, &delta.content), (&mut self.read.reasoning, &delta.reasoning)]
+        {
             if let Some(piece) = piece {
                 append(whole, piece);
             }

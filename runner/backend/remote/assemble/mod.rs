@@ -69,7 +69,10 @@ fn whole(dialect: &Dialect, received: &Received, asked: Asked) -> Result<Reply, 
     };
     let body = String::from_utf8_lossy(&received.body);
     if let Some(broke) = &received.broke {
-        let message = format!("expected a whole body, but it broke off: {broke}; it begins with {}", excerpt(&body));
+        let message = format!(
+            "expected a whole body, but it broke off: {broke}; it begins with {}",
+            excerpt(&body)
+        );
         return Err(NoReply::Incomplete(message));
     }
     let malformed = |what: &str| {

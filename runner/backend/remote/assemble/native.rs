@@ -68,7 +68,11 @@ pub(super) fn meta_info(object: &mut Object, choice: &mut Choice) {
         if choice.logprobs.is_empty() {
             choice.logprobs = triples;
         } else {
-            choice.logprobs.iter_mut().zip(triples).for_each(|(entry, other)| identify(entry, other));
+            choice
+                .logprobs
+                .iter_mut()
+                .zip(triples)
+                .for_each(|(entry, other)| identify(entry, other));
         }
         meta.shift_remove("output_token_logprobs");
         meta.shift_remove("output_top_logprobs");

@@ -19,11 +19,7 @@ const DONE: &str = "[DONE]";
 ///
 /// # Errors
 /// An event is an error, or the stream ended too early.
-pub(super) fn read(
-    dialect: &Dialect,
-    received: &Received,
-    asked: Asked,
-) -> Result<Reply, NoReply> {
+pub(super) fn read(dialect: &Dialect, received: &Received, asked: Asked) -> Result<Reply, NoReply> {
     let mut gather = Gather::new(dialect, asked);
     let mut done = false;
     for (number, event) in (1..).zip(&received.events) {
@@ -108,5 +104,9 @@ fn ended(gather: &Gather<'_>, received: &Received, done: bool) -> NoReply {
     let message = format!(
         "expected {missing}, but the stream {how} after event {count}; its last event: {last}"
     );
-    if done && gather.count() == 0 { NoReply::Malformed(message) } else { NoReply::Incomplete(message) }
+    if done && gather.count() == 0 {
+        NoReply::Malformed(message)
+    } else {
+        NoReply::Incomplete(message)
+    }
 }

@@ -20,7 +20,9 @@ pub(super) fn read(usage: &mut Object, place: Place, faults: &mut Faults) -> Opt
         Some(total) if total != sum => faults.add(
             "total_tokens",
             place,
-            format_args!("total_tokens is {total}, but {prompt_tokens} + {completion_tokens} = {sum}"),
+            format_args!(
+                "total_tokens is {total}, but {prompt_tokens} + {completion_tokens} = {sum}"
+            ),
         ),
         _ => {}
     }
