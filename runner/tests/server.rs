@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// What the server does with a request that it has read.
@@ -27,6 +27,7 @@ type Script = dyn Fn(usize, &str) -> Vec<Step> + Send + Sync;
 pub(crate) struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
@@ -44,7 +45,7 @@ impl Server {
         let shared = Arc::new(Shared::default());
         let script: Arc<Script> = Arc::new(script);
         let served = Arc::clone(&shared);
-        thread::spawn(move || {
+        let listening = thread::spawn(move || {
             for stream in listener.incoming() {
                 if served.stopped.load(Ordering::SeqCst) {
                     break;
@@ -55,7 +56,7 @@ impl Server {
                 thread::spawn(move || serve(stream, &shared, &*script));
             }
         });
-        Server { address, shared }
+        Server { address, shared, listening: Some(listening) }
     }
 
     /// A server that does the same with every request.
@@ -84,6 +85,8 @@ impl Drop for Server {
         self.shared.stopped.store(true, Ordering::SeqCst);
         // The listener waits for a connection; this is the last.
         let _ = TcpStream::connect(self.address);
+        // From here on nobody answers at the address.
+        let _ = self.listening.take().map(JoinHandle::join);
     }
 }
 

@@ -109,8 +109,6 @@ impl Http {
                 None => break tried,
             }
         };
-        // The connection goes back to the pool in a task of its own, which must run before the next request asks.
-        tokio::task::yield_now().await;
         drop(permit);
         match &last.broke {
             Some(BackendError::Unreachable(_)) => self.dead.store(true, Ordering::Relaxed),
@@ -247,7 +245,9 @@ fn client(target: &RemoteTarget, address: &Address, jobs: usize) -> Result<Clien
         None => builder,
     };
     builder.build().map_err(|error| {
-        BackendError::Broken(format!("no HTTP client can be made: {}", fault::deepest(&error)))
+        let why = fault::deepest(&error);
+        let help = "certificates can be named with `ca` in targets.yaml";
+        BackendError::Broken(format!("no HTTP client can be made: {why}; {help}"))
     })
 }
 

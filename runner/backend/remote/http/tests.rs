@@ -3,8 +3,10 @@ mod server;
 
 mod hostile;
 mod secrets;
+mod tls;
 
 use std::collections::BTreeMap;
+use std::task::Poll;
 
 use serde_json::json;
 
@@ -128,21 +130,19 @@ fn a_stream_comes_back_as_events_and_timed_lines() {
 
 #[test]
 fn connections_are_kept_and_are_no_more_than_jobs() {
-    let server = Server::always(vec![Step::Send(whole("200 OK", "", "application/json", b"{}"))]);
-    let http = hasty(&target(&server.url()), &opening(3, 0));
-    block(async {
-        for _ in 0..10 {
-            let four = (0..4).map(|_| http.call(chat()));
-            let mut calls: Vec<_> = four.collect();
-            std::future::poll_fn(|context| {
-                calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
-                if calls.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-            })
-            .await;
-        }
-    });
-    assert_eq!(server.requests().len(), 40);
-    assert!(server.connections() <= 3, "{} connections", server.connections());
+    let short = vec![Step::Send(whole("200 OK", "", "application/json", b"{}"))];
+    let streamed = vec![Step::Send(stream(b"data: a\n\n")), Step::Send(chunk(b""))];
+    for (jobs, steps) in [(1, &short), (3, &short), (1, &streamed), (3, &streamed)] {
+        let server = Server::always(steps.clone());
+        let http = hasty(&target(&server.url()), &opening(jobs, 0));
+        let mut calls: Vec<_> = (0..40).map(|_| http.call(chat())).collect();
+        block(std::future::poll_fn(|context| {
+            calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
+            if calls.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        assert_eq!(server.requests().len(), 40);
+        assert!(server.connections() <= jobs, "{} connections", server.connections());
+    }
 }
 
 #[test]
