@@ -20,3 +20,4 @@ mod reports;
 mod review;
 mod support;
 mod tidy;
+mod transcripts;
