@@ -2,6 +2,7 @@
 
 mod defects;
 mod detect;
+mod kin;
 mod samples;
 mod values;
 mod walk;
