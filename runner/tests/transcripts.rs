@@ -209,7 +209,8 @@ fn only_real_faults_are_found() {
     let mut wrong = Vec::new();
     for call in recorded() {
         let Ok(reply) = read(&call) else { continue };
-        let known = FAULTS.iter().find(|(server, case, _)| *server == call.server && *case == call.case);
+        let known =
+            FAULTS.iter().find(|(server, case, _)| *server == call.server && *case == call.case);
         let known = known.map_or(&[][..], |(_, _, faults)| faults);
         if reply.faults != known {
             wrong.push(format!("{} {}: {:#?}", call.server, call.case, reply.faults));

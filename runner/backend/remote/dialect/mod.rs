@@ -23,7 +23,7 @@ use crate::model::ModelDir;
 use crate::request::Request;
 
 /// How one server differs from the API it imitates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dialect {
     /// The word in `targets.yaml`.
     pub name: &'static str,
@@ -66,7 +66,7 @@ pub struct Dialect {
 }
 
 /// A call that tells one server from the others without generating anything.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Probe {
     /// The path below the root.
     pub path: &'static str,
