@@ -51,7 +51,14 @@ pub(crate) fn generation(ids: &[u32]) -> Generation {
     let termination =
         if ids.last() == Some(&EOS) { Termination::Eos(EOS) } else { Termination::LengthMaxTokens };
     let count = Some(tokens.len());
-    Generation { tokens: Observed::Seen(tokens), count, text: Observed::Seen(text), termination }
+    let rung = "native".to_owned();
+    Generation {
+        tokens: Observed::Seen(tokens),
+        count,
+        text: Observed::Seen(text),
+        termination,
+        rung,
+    }
 }
 
 /// A resolved setting; `provenance` is `request` or where the default comes from.
@@ -89,6 +96,7 @@ pub(crate) fn exchange(prompt: &[u32], output: &[u32], content: &str) -> Exchang
             count: Some(prompt.len()),
             tokens: Observed::Seen(tokens),
             rung: "native".to_owned(),
+            rendered: None,
         }),
         settings: Observed::Seen(vec![
             setting("temperature", json!(0.0), "request"),

@@ -150,6 +150,7 @@ fn answer(files: &ModelDir, model: &Model, job: &Job) -> Result<Exchange, Backen
         tokens: Observed::Seen(tokens.collect()),
         count: Some(ids.len()),
         rung: "native".to_owned(),
+        rendered: None,
     };
     Ok(Exchange {
         turn: 0,

@@ -20,7 +20,7 @@ use crate::capture::{Exchange, WireCall};
 use crate::plan::{Target, TargetKind};
 use crate::request::Request;
 
-pub use secret::{Secret, Secrets};
+pub use secret::{Redactor, Secret, Secrets};
 
 /// An answer to come.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Exchange, Failed>> + Send + 'a>>;

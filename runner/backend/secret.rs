@@ -1,7 +1,13 @@
 //! Keys: kept out of every file, log and report.
 
+mod forms;
+mod redactor;
+
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub(super) use forms::percent_decode;
+pub use redactor::Redactor;
 
 /// A value that is never shown.
 #[derive(Clone, PartialEq, Eq)]

@@ -221,6 +221,9 @@ pub struct Input {
     pub count: Option<usize>,
     /// How the ids were obtained, such as `native`.
     pub rung: String,
+    /// The ids of our own rendering, where there is one and it is not what the backend read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Vec<u32>>,
 }
 
 impl Input {
@@ -259,6 +262,16 @@ pub struct Generation {
     pub text: Observed<String>,
     /// Why it ended, by the evidence.
     pub termination: Termination,
+    /// How the tokens were obtained, such as `native`.
+    #[serde(default = "native")]
+    pub rung: String,
+}
+
+/// How an in-process backend obtains what it shows.
+pub const NATIVE: &str = "native";
+
+fn native() -> String {
+    NATIVE.to_owned()
 }
 
 impl Generation {

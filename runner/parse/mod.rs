@@ -8,6 +8,7 @@ mod family;
 mod hermes;
 mod incremental;
 mod json;
+pub mod reparse;
 
 #[cfg(test)]
 mod tests;

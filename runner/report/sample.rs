@@ -79,6 +79,7 @@ pub(crate) fn exchange() -> Exchange {
                 (10, "\n"),
             ])),
             rung: "native".to_owned(),
+            rendered: None,
         }),
         settings: Observed::Seen(vec![
             setting("temperature", true, json!(0.0), "request"),
@@ -94,6 +95,7 @@ pub(crate) fn exchange() -> Exchange {
             ]),
             text: Observed::Seen("4 degrees<|im_end|>".to_owned()),
             termination: Termination::Eos(2),
+            rung: "native".to_owned(),
         }),
         response: Observed::Seen(Response {
             content: Some("4 degrees".to_owned()),

@@ -20,6 +20,8 @@ pub(super) struct Stored {
     pub(super) source: Option<String>,
     /// The case it belongs to, as the front matter says.
     pub(super) description: Option<String>,
+    /// The target that it was taken from, as the front matter says.
+    pub(super) target: Option<String>,
 }
 
 /// Reads a snapshot; `None` when there is no such file.
@@ -44,7 +46,10 @@ pub(super) fn read(path: &Path) -> Result<Option<Stored>, Error> {
             "this is a binary snapshot, not one of evalsuite",
         ));
     };
+    let target = text.lines().take(end + 1).find_map(|line| line.strip_prefix("  target: "));
+    let target = target.map(|name| name.trim().trim_matches('"').to_owned());
     Ok(Some(Stored {
+        target,
         body: body.to_string(),
         first_line: end + 3,
         source: snapshot.metadata().source().map(str::to_owned),

@@ -14,6 +14,7 @@ mod accepted;
 mod body;
 mod compare;
 mod difference;
+mod elsewhere;
 mod file;
 mod review;
 #[cfg(test)]
@@ -132,7 +133,8 @@ fn pending_path(accepted: &Path) -> PathBuf {
 }
 
 /// Compares one boundary of the case's first run with what was accepted, and writes what `update` asks for.
-/// Decimals of probabilities and scores may differ by `tolerance`; [`Update::Auto`] counts as `new`.
+/// Decimals of probabilities and scores may differ by `tolerance`; [`Update::Auto`] counts as `new`. What another
+/// target answered is compared by what it says, and is replaced by [`Update::Always`] alone.
 ///
 /// # Errors
 /// A snapshot that cannot be read, with its file and line, or a file that cannot be written.
@@ -152,8 +154,17 @@ pub fn check(
     let stored = file::read(&path)?;
     // Settings and responses hold numbers too, but each of them is an identity.
     let tolerance = matches!(boundary, Boundary::Generation | Boundary::Score).then_some(tolerance);
+    let target = meta.info.iter().find(|(name, _)| name == "target").map(|(_, target)| target);
+    let foreign = stored.as_ref().is_some_and(
+        |stored| matches!((&stored.target, target), (Some(theirs), Some(ours)) if theirs != ours),
+    );
+    // What was accepted from one target is not put up for replacement by a run on another.
+    let update = if foreign && update != Update::Always { Update::No } else { update };
     let change = stored.as_ref().map(|stored| {
-        let change = compare::first_difference(&stored.body, &now, tolerance);
+        let change = match foreign {
+            true => elsewhere::first_difference(boundary, &stored.body, &now, tolerance),
+            false => compare::first_difference(&stored.body, &now, tolerance),
+        };
         change.map(|change| (stored.first_line + change.index, change))
     });
     let pending = match (&change, update) {

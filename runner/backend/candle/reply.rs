@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use crate::capture::{
-    Delta, Generation, Observed, OutputToken, Response, Termination, ToolCallDelta, TopToken, Usage,
+    Delta, Generation, NATIVE, Observed, OutputToken, Response, Termination, ToolCallDelta,
+    TopToken, Usage,
 };
 use crate::engine::{Ending, Generated};
 use crate::model::{ModelDir, Tokenizer};
@@ -170,6 +171,7 @@ pub(super) fn generation(tokenizer: &Tokenizer, done: &Generated) -> Generation 
         count: Some(ids.len()),
         text: Observed::Seen(tokenizer.decode(&ids, false)),
         termination: termination(&done.ending),
+        rung: NATIVE.to_owned(),
     }
 }
 

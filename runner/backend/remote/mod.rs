@@ -1,38 +1,140 @@
 //! A server that speaks the OpenAI API, seen through its own dialect.
+//!
+//! One request becomes one chat call, and side calls for what the reply does not show. Everything that is sent and
+//! received goes through a [`Transport`], so that a recording is judged exactly as a server is.
 
 pub mod assemble;
+mod body;
 pub mod dialect;
+mod ending;
 pub mod error_body;
+pub mod http;
+mod output;
+mod probe;
+mod prompt;
 pub mod reply;
+pub mod retry;
+mod session;
+mod settings;
+mod shadow;
 pub mod sse;
 pub mod transport;
 
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
 use super::{Answer, Ask, Backend, BackendError, Failed, Opening};
+use crate::capture::Exchange;
+use crate::model::ModelDir;
 use crate::plan::RemoteTarget;
+use body::Refused;
+use output::ByBytes;
+use probe::Known;
+use session::Session;
+use transport::Transport;
 
 /// A server.
-#[derive(Debug)]
 pub struct Remote {
-    identity: Vec<(String, String)>,
+    transport: Box<dyn Transport>,
+    known: Known,
+    model: String,
+    local: Option<ModelDir>,
+    by_bytes: ByBytes,
+    refused: Mutex<Refused>,
+    /// Side routes that the server does not grant.
+    missing: Mutex<Vec<String>>,
 }
 
 /// Opens a server.
 ///
 /// # Errors
-/// Nobody answers.
-#[expect(clippy::unused_async, reason = "the contract")]
-pub async fn open(target: &RemoteTarget, _opening: &Opening) -> Result<Remote, Failed> {
-    Err(BackendError::Broken(format!("{} cannot be reached", target.url)).into())
+/// Nobody answers, the server refuses the key, or a file that the target names cannot be read.
+pub async fn open(target: &RemoteTarget, opening: &Opening) -> Result<Remote, Failed> {
+    let http = http::Http::open(target, opening)?;
+    let tokenizer = target.tokenizer.as_deref();
+    Ok(over(Box::new(http), &target.model, &target.dialect, tokenizer).await?)
+}
+
+/// A server at the other end of `transport`.
+///
+/// # Errors
+/// As [`open`].
+pub async fn over(
+    transport: Box<dyn Transport>,
+    model: &str,
+    dialect: &str,
+    tokenizer: Option<&Path>,
+) -> Result<Remote, BackendError> {
+    let known = probe::probe(transport.as_ref(), dialect, model).await?;
+    let local = tokenizer.map(ModelDir::open).transpose();
+    let local = local.map_err(|error| BackendError::Broken(error.to_string()))?;
+    Ok(Remote {
+        transport,
+        known,
+        model: model.to_owned(),
+        local,
+        by_bytes: ByBytes::default(),
+        refused: Mutex::default(),
+        missing: Mutex::default(),
+    })
+}
+
+impl Remote {
+    /// What the server has refused so far.
+    fn refused(&self) -> Refused {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn refuse(&self, field: String, why: String) {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(field, why);
+    }
+
+    fn is_missing(&self, path: &str) -> bool {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.iter().any(|known| known == path)
+    }
+
+    fn miss(&self, path: &str) {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+    }
 }
 
 impl Backend for Remote {
     fn identity(&self) -> Vec<(String, String)> {
-        self.identity.clone()
+        let mut identity = self.known.identity(self.transport.address(), &self.model);
+        if let Some(local) = &self.local {
+            let ours = local.facts().into_iter();
+            let ours = ours.filter(|(name, _)| matches!(name.as_str(), "tokenizer" | "template"));
+            identity.extend(ours.map(|(name, fact)| (format!("our {name}"), fact)));
+        }
+        identity
     }
 
-    fn exchange<'a>(&'a self, _ask: Ask<'a>) -> Answer<'a> {
-        Box::pin(async { Err(BackendError::Broken("not yet".to_owned()).into()) })
+    fn exchange<'a>(&'a self, ask: Ask<'a>) -> Answer<'a> {
+        Box::pin(async move {
+            let started = now();
+            let mut session = Session::new(self, ask);
+            match session.run().await {
+                Ok(parts) => Ok(Exchange {
+                    turn: ask.turn,
+                    request: ask.request.clone(),
+                    input: parts.input,
+                    settings: parts.settings,
+                    generation: parts.generation,
+                    response: parts.response,
+                    wire: session.wire,
+                    elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+                }),
+                Err(error) => Err(Failed { error, wire: session.wire }),
+            }
+        })
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a backend measures its exchanges")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// The words for `dialect` in `targets.yaml`.

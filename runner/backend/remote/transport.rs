@@ -21,6 +21,11 @@ pub trait Transport: Send + Sync {
 
     /// The server's root, without user, password and query.
     fn address(&self) -> &str;
+
+    /// A text without secrets. What is received holds none, but a text that is put together from pieces can.
+    fn scrub(&self, text: String) -> String {
+        text
+    }
 }
 
 /// A call to make.

@@ -95,8 +95,7 @@ fn whole(dialect: &Dialect, received: &Received, asked: Asked) -> Result<Reply, 
         return malformed(&format!("a `message` or a `text` in choice {index}"));
     }
     if kind != "application/json" && !kind.ends_with("+json") {
-        let message = format!("the content type of the reply is {kind}, not application/json");
-        gather.faults.add("content type", Place::Whole, message);
+        return malformed("the content type application/json");
     }
     Ok(gather.finish(false, &received.faults))
 }

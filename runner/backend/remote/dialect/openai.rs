@@ -1,10 +1,15 @@
 //! `openai`: nothing outside the published API is sent.
 
-use super::{Dialect, LogprobStage, Quirks};
+use super::{
+    Dialect, ErrorShape, LogprobStage, Prefill, Quirks, Shadow, ask_logprobs, untold, whole,
+};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "openai",
     summary: "the published API and nothing outside it",
+    probe: None,
+    facts: &[],
+    context: &[],
     settings: &[
         ("temperature", "temperature"),
         ("top_p", "top_p"),
@@ -15,19 +20,17 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("frequency_penalty", "frequency_penalty"),
         ("logit_bias", "logit_bias"),
     ],
-    profile: |_, _| {},
+    template: None,
+    prefill: Prefill::Refused,
+    profile: ask_logprobs,
     reasoning: &["reasoning_content", "reasoning"],
     logprobs: LogprobStage::Unknown,
     finishes: &["stop", "length", "tool_calls", "content_filter", "function_call"],
-    quirks: Quirks {
-        no_done: false,
-        role_repeats: false,
-        usage_unasked: false,
-        empty_id: false,
-        no_logprobs_with_tools_in_streams: false,
-    },
+    quirks: Quirks::NONE,
+    errors: &[ErrorShape::Wrapped],
     prompt: &[],
-    settings_routes: &[],
-    end_token_in_ids: false,
-    mend: |_| {},
+    resolve: untold,
+    detokenize: None,
+    shadow: Shadow::None,
+    mend: whole,
 };
