@@ -6,9 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::assertion::{Scope, View};
-use crate::capture::{
-    Accepted, Boundary, CHAT, Capture, Exchange, Failure, Run, Score, WireCall,
-};
+use crate::capture::{Accepted, Boundary, CHAT, Capture, Exchange, Failure, Run, Score, WireCall};
 use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
 use crate::finding::{Finding, Kind, Outcome, Status};
 use crate::ladder;

@@ -64,10 +64,11 @@ pub(super) fn judge(args: &Judge, color: Color) -> Result<u8, Error> {
 }
 
 fn event_loop() -> Result<tokio::runtime::Runtime, Error> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::Io { action: "start", path: "the event loop".into(), source })
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|source| Error::Io {
+        action: "start",
+        path: "the event loop".into(),
+        source,
+    })
 }
 
 /// Those who are told of a run: its reports, and whoever watches the progress.

@@ -124,7 +124,8 @@ impl Assembly {
                 for (n, ended) in closed.runs.into_iter().enumerate() {
                     runs.push(end(&closed.case, &mut open, Place::Run(n), ended)?);
                 }
-                let twin = closed.twin.map(|ended| end(&closed.case, &mut open, Place::Twin, ended));
+                let twin =
+                    closed.twin.map(|ended| end(&closed.case, &mut open, Place::Twin, ended));
                 self.whole.push(Capture {
                     runs,
                     twin: twin.transpose()?,

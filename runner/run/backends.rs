@@ -37,11 +37,7 @@ pub(super) fn identities(backends: &Backends) -> Vec<TargetIdentity> {
 }
 
 /// The manifest of a run of `plan` on these targets.
-pub(super) fn manifest(
-    plan: &Plan,
-    targets: Vec<TargetIdentity>,
-    now: DateTime<Utc>,
-) -> Manifest {
+pub(super) fn manifest(plan: &Plan, targets: Vec<TargetIdentity>, now: DateTime<Utc>) -> Manifest {
     let time = now.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut manifest = Manifest::new(env!("CARGO_PKG_VERSION"), time);
     manifest.targets = targets;

@@ -134,6 +134,3 @@ fn shell_word(word: &str) -> String {
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
-
-#[cfg(test)]
-mod tests;

@@ -42,9 +42,8 @@ pub(super) fn text(paint: Paint, summary: &Summary, brief: usize) -> String {
     if summary.retried > 0 {
         let first = summary.requests.saturating_sub(summary.retried);
         lines.push(format!(
-            "\n  {first} of {} were answered at the first attempt, {} only after another",
-            count(summary.requests, "request"),
-            summary.retried
+            "\n  {first} of {} requests were answered at the first attempt, {} only after another",
+            summary.requests, summary.retried
         ));
     }
     for note in &summary.notes {
