@@ -9,8 +9,17 @@ use crate::request::{Message, Request, Role, ToolCall};
 /// How many alternatives per output token are kept as evidence.
 const TOP_LOGPROBS: usize = 8;
 
+/// Takes each exchange as soon as it is over.
+pub(crate) type Keep<'a> = &'a (dyn Fn(&Exchange) + Send + Sync);
+
 /// Runs the conversation of `case` once. A failure ends it; what was answered before is kept.
-pub(crate) async fn converse(case: &Case, backend: &dyn Backend, stream: bool, load: usize) -> Run {
+pub(crate) async fn converse(
+    case: &Case,
+    backend: &dyn Backend,
+    stream: bool,
+    load: usize,
+    keep: Keep<'_>,
+) -> Run {
     let mut messages = Vec::new();
     messages.extend(case.system.as_ref().map(|text| Message::text(Role::System, text)));
     let mut run = Run { load, exchanges: Vec::new(), error: None };
@@ -27,6 +36,7 @@ pub(crate) async fn converse(case: &Case, backend: &dyn Backend, stream: bool, l
         match backend.exchange(Ask { request: &request, case: &case.id, turn: n }).await {
             Ok(mut exchange) => {
                 exchange.turn = n;
+                keep(&exchange);
                 reply(&mut messages, &exchange, prefill);
                 run.exchanges.push(exchange);
             }

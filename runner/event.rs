@@ -179,6 +179,15 @@ pub struct Summary {
     pub pending_snapshots: usize,
     /// Settings that no spec pinned, with the number of cases.
     pub unpinned: BTreeMap<String, usize>,
+    /// Requests that were answered.
+    #[serde(default)]
+    pub requests: usize,
+    /// Those of them that needed more than one attempt, because a transport failed or a server was busy.
+    #[serde(default)]
+    pub retried: usize,
+    /// What was left out and why, such as cases that the evidence does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Why the run stopped early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,

@@ -4,6 +4,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use globset::Glob;
@@ -14,7 +15,15 @@ use crate::capture::Capture;
 use crate::error::Error;
 use crate::event::{CaseReport, Event};
 use crate::manifest::Manifest;
+use crate::privacy::{self, Privacy};
 use crate::text;
+
+mod log;
+mod record;
+
+pub use log::Log;
+use record::Assembly;
+pub use record::{INTERRUPTED, Place};
 
 /// Where runs lie, below the working directory.
 pub const ROOT: &str = ".evalsuite/runs";
@@ -29,8 +38,9 @@ const RESULTS: &str = "results.jsonl";
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    evidence: File,
+    evidence: Arc<Log>,
     results: File,
+    privacy: Privacy,
 }
 
 impl RunFolder {
@@ -46,8 +56,13 @@ impl RunFolder {
         text.and_then(|text| writeln!(file, "{text}"))
             .map_err(|source| io_error("write", &path.join(MANIFEST), source))?;
         let folder = RunFolder {
-            evidence: create(&path.join(EVIDENCE))?,
+            evidence: Arc::new(Log::new(
+                path.join(EVIDENCE),
+                create(&path.join(EVIDENCE))?,
+                manifest.privacy,
+            )),
             results: create(&path.join(RESULTS))?,
+            privacy: manifest.privacy,
             path,
         };
         prune(root, &folder.path)?;
@@ -59,13 +74,9 @@ impl RunFolder {
         &self.path
     }
 
-    /// Adds what was seen of a case.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn capture(&mut self, capture: &Capture) -> Result<(), Error> {
-        append(&mut self.evidence, capture)
-            .map_err(|source| io_error("write", &self.path.join(EVIDENCE), source))
+    /// Takes what is seen, exchange by exchange and case by case.
+    pub fn log(&self) -> Arc<Log> {
+        Arc::clone(&self.evidence)
     }
 
     /// Adds what was concluded.
@@ -73,7 +84,7 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be written.
     pub fn event(&mut self, event: &Event) -> Result<(), Error> {
-        append(&mut self.results, event)
+        append(&mut self.results, privacy::event(self.privacy, event).as_ref())
             .map_err(|source| io_error("write", &self.path.join(RESULTS), source))
     }
 }
@@ -88,12 +99,15 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
-    /// What was seen, case by case, in the order in which they ended.
+    /// What was seen, case by case, in the order in which they ended; last come cases that a kill broke off, with
+    /// the exchanges they had and [`INTERRUPTED`] for an error.
     ///
     /// # Errors
     /// A file that cannot be read, with the line at fault; a last line that was cut short is left out.
     pub fn captures(&self) -> Result<Vec<Capture>, Error> {
-        read_lines(&self.path.join(EVIDENCE))
+        let mut assembly = Assembly::default();
+        for_each_line(&self.path.join(EVIDENCE), |record| assembly.take(record))?;
+        Ok(assembly.finish())
     }
 
     /// What was concluded.
@@ -101,7 +115,12 @@ impl StoredRun {
     /// # Errors
     /// As [`StoredRun::captures`].
     pub fn results(&self) -> Result<Vec<Event>, Error> {
-        read_lines(&self.path.join(RESULTS))
+        let mut events = Vec::new();
+        for_each_line(&self.path.join(RESULTS), |event| {
+            events.push(event);
+            Ok(())
+        })?;
+        Ok(events)
     }
 }
 
@@ -289,10 +308,13 @@ fn prune(root: &Path, current: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
+/// Hands over the records of a file, one a line.
+fn for_each_line<T: DeserializeOwned>(
+    path: &Path,
+    mut take: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), Error> {
     let file = File::open(path).map_err(|source| io_error("read", path, source))?;
     let mut reader = BufReader::new(file);
-    let mut records = Vec::new();
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -302,13 +324,13 @@ fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
         if read == 0 || line.last() != Some(&b'\n') {
             break;
         }
-        let record = serde_json::from_slice(&line).map_err(|error| {
+        let record = serde_json::from_slice(&line).map_err(|error| error.to_string());
+        record.and_then(&mut take).map_err(|error| {
             let message = format!("line {number}: {error}");
             io_error("read", path, io::Error::new(io::ErrorKind::InvalidData, message))
         })?;
-        records.push(record);
     }
-    Ok(records)
+    Ok(())
 }
 
 #[expect(clippy::disallowed_methods, reason = "evidence is read here and nowhere else")]

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use crate::assertion::{Scope, View};
-use crate::capture::{Accepted, Boundary, CHAT, Capture, Failure, Run, Score, WireCall};
+use crate::capture::{Accepted, Boundary, CHAT, Capture, Exchange, Failure, Run, Score, WireCall};
 use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
 use crate::finding::{Finding, Kind, Outcome, Status};
 use crate::ladder;
 use crate::plan::{Case, Expectation, SpecScore};
+use crate::privacy;
 
 /// The kind of [`Failure`] of a conversation that stopped because the model did not call a tool. The model is
 /// at fault, not the harness.
@@ -116,7 +117,7 @@ pub fn scores(case: &Case, run: &Run) -> Vec<Score> {
     let Some((index, exchange)) = run.exchanges.iter().enumerate().next_back() else {
         return Vec::new();
     };
-    if run.error.is_some() {
+    if run.error.is_some() || privacy::withheld(exchange).is_some() {
         return Vec::new();
     }
     let capture =
@@ -132,7 +133,10 @@ fn rules(case: &Case, capture: &Capture) -> Vec<Finding> {
         let mut worst: Option<Finding> = None;
         for (n, run) in capture.runs.iter().enumerate() {
             for exchange in &run.exchanges {
-                let Some(outcome) = (rule.judge)(exchange) else { continue };
+                let Some(mut outcome) = (rule.judge)(exchange) else { continue };
+                if let Some(why) = unreadable(rule.name, rule.boundary, exchange) {
+                    outcome = Outcome::hidden(rule.summary, why);
+                }
                 let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
                 let spec = turn.unwrap_or(&case.location);
                 let finding = Finding::new(rule.name, Kind::Branch, rule.boundary, outcome, spec)
@@ -173,7 +177,10 @@ fn expect(
         let number = number(capture, n);
         for index in chosen(info.scope, run, turn) {
             let exchange = &run.exchanges[index];
-            let outcome = entry.assertion.judge(&View { capture, run, exchange, index, accepted });
+            let outcome = match unreadable(info.name, info.boundary, exchange) {
+                Some(why) => Outcome::hidden(info.summary, why),
+                None => entry.assertion.judge(&View { capture, run, exchange, index, accepted }),
+            };
             worst = Some(worse(worst, finding(outcome).in_reply(exchange.turn + 1, number)));
         }
         // A run that broke off before the reply leaves the expectation without anything to judge.
@@ -190,6 +197,20 @@ fn expect(
         finding
     })
 }
+
+/// Why what is read at this boundary is not in the evidence. Input and generation hide their texts by themselves and
+/// keep their ids; of a response only the finish reason is no text.
+fn unreadable(name: &str, boundary: Boundary, exchange: &Exchange) -> Option<&'static str> {
+    let needs_text = match boundary {
+        Boundary::Input | Boundary::Settings | Boundary::Generation => false,
+        Boundary::Response => !READS_NO_TEXT.contains(&name),
+        Boundary::Score => true,
+    };
+    if needs_text { privacy::withheld(exchange) } else { None }
+}
+
+/// What reads the response and none of its texts.
+const READS_NO_TEXT: [&str; 2] = ["finish_reason", "finish_agrees"];
 
 /// The 1-based number of a run, in a case that repeats.
 fn number(capture: &Capture, run: usize) -> Option<usize> {

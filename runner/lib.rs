@@ -24,6 +24,7 @@ pub mod manifest;
 pub mod model;
 pub mod parse;
 pub mod plan;
+pub mod privacy;
 pub mod report;
 pub mod request;
 pub mod run;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::event::{SCHEMA, TargetIdentity};
+use crate::privacy::Privacy;
 use crate::text::hex;
 
 /// What a run was made of.
@@ -19,6 +20,12 @@ pub struct Manifest {
     pub targets: Vec<TargetIdentity>,
     /// The command-line selection in words; empty when everything was selected.
     pub selection: String,
+    /// The targets that the command line chose instead of those of the specs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chosen: Vec<String>,
+    /// Which texts the folder holds.
+    #[serde(default)]
+    pub privacy: Privacy,
     /// SHA-256 of the specs, data sets and fixtures that were read, by path.
     pub files: BTreeMap<String, String>,
     /// The command line as it was given.
@@ -35,6 +42,8 @@ impl Manifest {
             version: version.into(),
             targets: Vec::new(),
             selection: String::new(),
+            chosen: Vec::new(),
+            privacy: Privacy::Full,
             files: BTreeMap::new(),
             args: Vec::new(),
             time: time.into(),
@@ -42,7 +51,8 @@ impl Manifest {
     }
 
     /// SHA-256, in hex, over everything that could change a verdict. The time is left out, and so is the command
-    /// line: what it selects is in `selection`, and the number of jobs or the reports asked for change no verdict.
+    /// line: what it selects is in `selection`, and the number of jobs, the reports asked for or the texts that are kept
+    /// change no verdict.
     pub fn digest(&self) -> String {
         let judged = (&self.schema, &self.version, &self.targets, &self.selection, &self.files);
         // These types have string keys and no floats, so that writing them cannot fail.

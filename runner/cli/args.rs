@@ -24,6 +24,9 @@ pub(crate) enum Command {
     /// Run specs and judge the replies
     #[command(after_help = EXIT_CODES)]
     Run(Run),
+    /// Judge the evidence of a run again, without asking anybody
+    #[command(after_help = EXIT_CODES)]
+    Judge(Judge),
     /// Read and resolve specs without touching a model
     Check(Select),
     /// List the cases that would run
@@ -109,6 +112,38 @@ pub(crate) struct Run {
     /// `always` replaces the accepted ones; `no` writes nothing.
     #[arg(long, env = "INSTA_UPDATE", value_name = "MODE", default_value = "auto")]
     pub(crate) update: String,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Where run folders are kept
+    #[arg(long, value_name = "DIR", default_value = evidence::ROOT)]
+    pub(crate) evidence: PathBuf,
+    /// Keep no evidence of this run
+    #[arg(long)]
+    pub(crate) no_evidence: bool,
+    /// Which texts of prompts and replies the evidence holds, where `targets.yaml` is not stricter
+    #[arg(long, value_enum, default_value_t = Texts::Full)]
+    pub(crate) privacy: Texts,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Judge {
+    /// A run folder, its name, or `latest`
+    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Stop after the first case that does not hold
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Where run folders are kept
+    #[arg(long, value_name = "DIR", default_value = evidence::ROOT)]
+    pub(crate) evidence: PathBuf,
+}
+
+/// What verdicts are made of, and how they are told.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Output {
     /// Whether a boundary that could not be seen fails its case
     #[arg(long, value_enum, default_value_t = Hidden::Skip)]
     pub(crate) hidden: Hidden,
@@ -117,12 +152,6 @@ pub(crate) struct Run {
     /// Without a path it goes to standard output. The human report is written there unless another one is.
     #[arg(long, value_name = "NAME[=PATH]")]
     pub(crate) report: Vec<String>,
-    /// Where run folders are kept
-    #[arg(long, value_name = "DIR", default_value = evidence::ROOT)]
-    pub(crate) evidence: PathBuf,
-    /// Keep no evidence of this run
-    #[arg(long)]
-    pub(crate) no_evidence: bool,
     /// Only failures and the summary
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -175,6 +204,17 @@ pub(crate) struct Init {
     /// Where the specs are written
     #[arg(default_value = "specs")]
     pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Texts {
+    /// All of them
+    Full,
+    /// Their hashes and lengths
+    Hashed,
+    /// None: ids, counts, settings and statuses
+    #[value(name = "ids_only")]
+    IdsOnly,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,24 +1,17 @@
 //! From the command line to the library, and from its result to an exit code.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::io::{self, BufWriter, Write};
 
-use evalsuite::backend::{Opening, Secret, Secrets};
 use evalsuite::error::{Error, exit};
-use evalsuite::event::Event;
-use evalsuite::plan::{Case, Plan, Selection, TargetKind};
-use evalsuite::report::{self, Progress, Reporter};
-use evalsuite::run::Options;
-use evalsuite::snapshot::{self, Update};
+use evalsuite::plan::{Case, Plan, Selection};
+use evalsuite::snapshot;
 use evalsuite::{evidence, explain, init, ladder, plan, schema};
 
 mod args;
+mod run;
 
 pub(crate) use args::Args;
-use args::{
-    Color, Command, Hidden, Init, Inspect, List, Run, SchemaOf, Select, SnapshotAction, Snapshots,
-};
+use args::{Color, Command, Init, Inspect, List, SchemaOf, Select, SnapshotAction, Snapshots};
 
 /// Carries out a command and gives its exit code.
 pub(crate) fn execute(args: Args) -> Result<u8, Error> {
@@ -27,7 +20,11 @@ pub(crate) fn execute(args: Args) -> Result<u8, Error> {
     let code = match args.command {
         Command::Run(run) => {
             drop(out);
-            return execute_run(run, color);
+            return run::run(run, color);
+        }
+        Command::Judge(judge) => {
+            drop(out);
+            return run::judge(&judge, color);
         }
         Command::Check(select) => check(&select, &mut out),
         Command::List(list) => execute_list(&list, &mut out),
@@ -49,116 +46,12 @@ fn selection(select: &Select) -> Selection {
     Selection {
         paths: select.paths.clone(),
         target: select.target.clone(),
+        answered: false,
         branch: select.branch.clone(),
         case: select.case.clone(),
         tag: select.tag.clone(),
         partition: select.partition,
     }
-}
-
-fn execute_run(args: Run, color: Color) -> Result<u8, Error> {
-    let update = update_mode(&args.update)?;
-    let mut plan = plan::plan(&selection(&args.select))?;
-    for case in &mut plan.cases {
-        case.timeout.get_or_insert(Duration::from_secs(args.timeout));
-    }
-    let options = Options {
-        opening: Opening { jobs: args.jobs, retries: args.retries, secrets: secrets(&plan)? },
-        fail_fast: args.fail_fast,
-        update,
-        hidden_fails: args.hidden == Hidden::Fail,
-        args: std::env::args().skip(1).collect(),
-        evidence: (!args.no_evidence).then(|| args.evidence.clone()),
-        paths: args.select.paths.clone(),
-    };
-    let mut reporters = reporters(&args, color)?;
-    let terminal = io::stderr().is_terminal();
-    let mut progress = Progress::new(plan.cases.len(), terminal, args.quiet);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::Io { action: "start", path: "the event loop".into(), source })?;
-    runtime.block_on(evalsuite::run::run(&plan, &options, &mut |event| {
-        match event {
-            Event::Case(case) => progress.case(case),
-            Event::Summary(_) => progress.finish(),
-            Event::Run(_) => {}
-        }
-        let mut failed = None;
-        reporters.retain_mut(|(path, reporter)| {
-            match progress.suspend(|| reporter.event(event)) {
-                Ok(()) => true,
-                // Whoever read this report has gone. The run is judged all the same: its exit code, its evidence
-                // and the other reports are still wanted.
-                Err(source) if source.kind() == io::ErrorKind::BrokenPipe => false,
-                Err(source) => {
-                    let path = PathBuf::from(path.as_str());
-                    failed.get_or_insert(Error::Io { action: "write", path, source });
-                    true
-                }
-            }
-        });
-        failed.map_or(Ok(()), Err)
-    }))
-}
-
-/// The keys that the targets of a plan name, from the environment.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "keys come from the environment and from nowhere else"
-)]
-fn secrets(plan: &Plan) -> Result<Secrets, Error> {
-    let mut secrets = Secrets::new();
-    for target in plan.targets.values() {
-        let TargetKind::Remote(remote) = &target.kind else { continue };
-        let Some(name) = &remote.api_key_env else { continue };
-        match std::env::var(name) {
-            Ok(value) if !value.is_empty() => {
-                secrets.insert(name.clone(), Secret::new(value));
-            }
-            _ => {
-                return Err(Error::Usage(format!(
-                    "target `{}` takes its key from the variable {name}, which is not set\n --> {}",
-                    target.name, remote.location
-                )));
-            }
-        }
-    }
-    Ok(secrets)
-}
-
-/// What the environment and `--update` say together: in CI, `auto` writes nothing.
-#[expect(clippy::disallowed_methods, reason = "CI is part of the command line")]
-fn update_mode(word: &str) -> Result<Update, Error> {
-    let ci = std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
-    let update: Update = word
-        .parse()
-        .map_err(|error| Error::Usage(format!("`--update` or INSTA_UPDATE: {error}")))?;
-    Ok(update.resolved(ci))
-}
-
-/// A reporter with the name of what it writes to.
-type Report = (String, Box<dyn Reporter>);
-
-/// The reporters that the command line asks for.
-fn reporters(args: &Run, color: Color) -> Result<Vec<Report>, Error> {
-    let verbosity = i8::from(args.verbose) - i8::from(args.quiet);
-    let options = report::Options { color: color.enabled(&io::stdout()), verbosity };
-    let mut wanted = args.report.clone();
-    let shown = wanted.iter().filter(|report| !report.contains('=')).count();
-    if shown > 1 {
-        let message = "only one report can go to standard output; \
-                       give the others a path, as in `--report json=out.jsonl`";
-        return Err(Error::Usage(message.to_owned()));
-    }
-    if shown == 0 && !wanted.iter().any(|report| report.starts_with("human=")) {
-        wanted.push("human".to_owned());
-    }
-    let open = |report: &String| {
-        let place = report.split_once('=').map_or("standard output", |(_, path)| path);
-        Ok((place.to_owned(), report::open_at(report, options)?))
-    };
-    wanted.iter().map(open).collect()
 }
 
 fn check(select: &Select, out: &mut dyn Write) -> Result<u8, Error> {

@@ -84,7 +84,7 @@ fn tool(name: &str, content: &str, asks: bool) -> (Say, bool) {
 #[tokio::test]
 async fn replies_become_history() {
     let backend = Scripted::new(vec![says("one"), says("two")]);
-    let run = converse(&case(vec![user("a"), user("b")]), &backend, false, 1).await;
+    let run = converse(&case(vec![user("a"), user("b")]), &backend, false, 1, &|_| {}).await;
     assert_eq!(run.error, None);
     assert_eq!(run.exchanges.iter().map(|e| e.turn).collect::<Vec<_>>(), [0, 1]);
     let asked = backend.asked.lock().unwrap();
@@ -96,7 +96,7 @@ async fn replies_become_history() {
 async fn results_answer_the_calls_of_their_name_in_order() {
     let backend = Scripted::new(vec![calls(&["f", "g", "f"]), says("done")]);
     let turns = vec![user("a"), tool("f", "1", false), tool("f", "2", false), tool("g", "3", true)];
-    let run = converse(&case(turns), &backend, false, 1).await;
+    let run = converse(&case(turns), &backend, false, 1, &|_| {}).await;
     assert_eq!(run.error, None);
     let asked = backend.asked.lock().unwrap();
     let answered: Vec<_> =
@@ -107,7 +107,8 @@ async fn results_answer_the_calls_of_their_name_in_order() {
 #[tokio::test]
 async fn a_result_without_a_call_ends_the_conversation_as_the_models_fault() {
     let backend = Scripted::new(vec![says("I will not call")]);
-    let run = converse(&case(vec![user("a"), tool("f", "1", true)]), &backend, false, 1).await;
+    let run =
+        converse(&case(vec![user("a"), tool("f", "1", true)]), &backend, false, 1, &|_| {}).await;
     let failure = run.error.unwrap();
     assert_eq!((failure.kind.as_str(), failure.turn), (NO_CALL, 1));
     assert_eq!(run.exchanges.len(), 1, "what was answered is kept");
@@ -119,7 +120,7 @@ async fn a_prefill_and_its_continuation_are_one_message() {
     let mut turns = vec![(Say::User("a".to_owned()), false)];
     turns.push((Say::Prefill("hello".to_owned()), true));
     turns.push(user("b"));
-    converse(&case(turns), &backend, false, 1).await;
+    converse(&case(turns), &backend, false, 1, &|_| {}).await;
     let asked = backend.asked.lock().unwrap();
     assert!(asked[0].prefill && !asked[1].prefill);
     assert_eq!(asked[0].messages.last().unwrap().content.as_deref(), Some("hello"));
@@ -130,7 +131,8 @@ async fn a_prefill_and_its_continuation_are_one_message() {
 async fn a_refused_request_ends_the_conversation_and_keeps_what_was_answered() {
     let backend =
         Scripted::new(vec![says("one"), Err(BackendError::Rejected("too long".to_owned()))]);
-    let run = converse(&case(vec![user("a"), user("b"), user("c")]), &backend, false, 1).await;
+    let run =
+        converse(&case(vec![user("a"), user("b"), user("c")]), &backend, false, 1, &|_| {}).await;
     let failure = run.error.unwrap();
     assert_eq!((failure.kind.as_str(), failure.turn), ("rejected", 1));
     assert_eq!(run.exchanges.len(), 1);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::capture::Observed;
+use crate::capture::{Exchange, Failure, Observed, Run};
 use crate::report::sample;
 use chrono::TimeZone;
 
@@ -11,44 +11,131 @@ fn manifest() -> Manifest {
     Manifest::new("0.1.0", "2026-12-01T00:48:00Z")
 }
 
+/// Keeps a capture as a run does: its exchanges, then its end.
+fn keep(run: &RunFolder, capture: &Capture) {
+    let log = run.log();
+    let runs = capture.runs.iter().enumerate().map(|(n, run)| (Place::Run(n), run));
+    for (place, run) in runs.chain(capture.twin.iter().map(|run| (Place::Twin, run))) {
+        for exchange in &run.exchanges {
+            log.exchange(&capture.case, place, run.load, exchange);
+        }
+    }
+    log.close(capture).unwrap();
+}
+
+/// A case of two runs of two exchanges, the second of which failed, and a twin.
+fn long_capture() -> Capture {
+    let mut capture = sample::capture();
+    let run = &mut capture.runs[0];
+    run.exchanges.push(Exchange { turn: 1, ..run.exchanges[0].clone() });
+    let mut second = run.clone();
+    second.error = Some(Failure {
+        kind: "timeout".to_owned(),
+        turn: 2,
+        message: "no answer within 5 ms".to_owned(),
+        wire: Vec::new(),
+    });
+    capture.twin = Some(Run { exchanges: vec![run.exchanges[0].clone()], ..run.clone() });
+    capture.runs.push(second);
+    capture
+}
+
+/// The evidence of the run so far.
+fn evidence(run: &RunFolder) -> PathBuf {
+    run.path().join(EVIDENCE)
+}
+
 #[test]
 fn what_is_written_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join(ROOT);
     let mut run = RunFolder::create(&root, &manifest(), at(0)).unwrap();
-    run.capture(&sample::capture()).unwrap();
+    keep(&run, &sample::capture());
+    keep(&run, &Capture { case: "a/b.c".to_owned(), ..long_capture() });
     for event in sample::events() {
         run.event(&event).unwrap();
     }
     let stored = open_run(&root, "latest").unwrap();
     assert_eq!(stored.path, run.path());
     assert_eq!(stored.manifest, manifest());
-    assert_eq!(stored.captures().unwrap(), [sample::capture()]);
+    let long = Capture { case: "a/b.c".to_owned(), ..long_capture() };
+    assert_eq!(stored.captures().unwrap(), [sample::capture(), long]);
+    let lines = read_text(&evidence(&run)).unwrap().lines().count();
+    assert_eq!(lines, 1 + 5 + 2, "a line per exchange, and one per case");
     assert_eq!(stored.results().unwrap(), sample::events());
+}
+
+#[test]
+fn a_kill_keeps_every_exchange_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    keep(&run, &sample::capture());
+    let long = Capture { case: "a/b.c".to_owned(), ..long_capture() };
+    keep(&run, &long);
+    let stored = open_run(folder.path(), "latest").unwrap();
+    let whole = read_text(&evidence(&run)).unwrap();
+    // Wherever the kill cuts, what was complete is there, and only the last case can be broken off.
+    for cut in 0..whole.len() {
+        if !whole.is_char_boundary(cut) {
+            continue;
+        }
+        let lines = whole[..cut].matches('\n').count();
+        if cut % 97 != 0 && whole.as_bytes()[cut] != b'\n' {
+            continue;
+        }
+        File::create(evidence(&run)).unwrap().write_all(&whole.as_bytes()[..cut]).unwrap();
+        let captures = stored.captures().unwrap();
+        let exchanges = captures.iter().flat_map(|c| c.runs.iter().chain(&c.twin));
+        let exchanges: usize = exchanges.map(|run| run.exchanges.len()).sum();
+        assert_eq!(exchanges, lines - usize::from(lines > 1) - usize::from(lines > 7), "at {cut}");
+    }
+    File::create(evidence(&run))
+        .unwrap()
+        .write_all(whole.as_bytes()[..whole.len() - 1].as_ref())
+        .unwrap();
+    let broken = &stored.captures().unwrap()[1];
+    let errors: Vec<_> = broken.runs.iter().map(|run| run.error.as_ref().unwrap()).collect();
+    assert_eq!(
+        errors.iter().map(|e| (e.kind.as_str(), e.turn)).collect::<Vec<_>>(),
+        [(INTERRUPTED, 2); 2]
+    );
+    assert_eq!(broken.runs[1].exchanges, long.runs[1].exchanges);
+    let shown = crate::ladder::inspect(broken, None);
+    assert!(shown.contains("broke off at turn 3, interrupted: the run ended"), "{shown}");
 }
 
 #[test]
 fn a_cut_last_line_is_left_out_and_a_broken_one_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
-    run.capture(&sample::capture()).unwrap();
-    run.evidence.write_all(b"{\"case\":\"cut").unwrap();
+    let run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    keep(&run, &sample::capture());
+    let mut file = OpenOptions::new().append(true).open(evidence(&run)).unwrap();
+    file.write_all(b"{\"case\":\"cut").unwrap();
     let stored = open_run(folder.path(), "latest").unwrap();
     assert_eq!(stored.captures().unwrap().len(), 1);
-    run.evidence.write_all(b"\n").unwrap();
-    assert!(stored.captures().unwrap_err().to_string().contains("line 2"));
+    file.write_all(b"\n").unwrap();
+    assert!(stored.captures().unwrap_err().to_string().contains("line 3"));
+}
+
+#[test]
+fn a_case_that_lacks_an_exchange_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    run.log().close(&sample::capture()).unwrap();
+    let error = open_run(folder.path(), "latest").unwrap().captures().unwrap_err().to_string();
+    assert!(error.contains("line 1: `tool_call/weather.oslo` ends with 1 exchanges"), "{error}");
 }
 
 #[test]
 fn evidence_of_a_numerical_fault_stays_readable() {
     let folder = tempfile::tempdir().unwrap();
-    let mut run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
+    let run = RunFolder::create(folder.path(), &manifest(), at(0)).unwrap();
     let mut capture = sample::capture();
     if let Observed::Seen(generation) = &mut capture.runs[0].exchanges[0].generation {
         generation.tokens.edit()[0].top[0].logprob = f32::NAN;
         generation.tokens.edit()[0].top[1].logprob = f32::NEG_INFINITY;
     }
-    run.capture(&capture).unwrap();
+    keep(&run, &capture);
     assert_eq!(open_run(folder.path(), "latest").unwrap().captures().unwrap().len(), 1);
 }
 

@@ -15,6 +15,7 @@ use super::{Plan, Target, score};
 use crate::diagnostic::{Diagnostic, choices};
 use crate::error::Error;
 use crate::finding::Location;
+use crate::privacy::Privacy;
 use crate::spec::{self, CasesFrom, Spanned, TextOr, yaml};
 
 /// Reads every spec that `selection` reaches and resolves the cases that it selects.
@@ -31,7 +32,9 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
     let mut ledger = Ledger::default();
     let paths = discover(&selection.paths, &mut ledger.problems)?;
     let files: Vec<SpecFile> = paths.iter().filter_map(|path| load(path, &mut ledger)).collect();
-    check_targets(&selection.target, &files)?;
+    if !selection.answered {
+        check_targets(&selection.target, &files)?;
+    }
     let mut datasets = BTreeMap::new();
     let mut drafts = Vec::new();
     for (index, file) in files.iter().enumerate() {
@@ -40,7 +43,10 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
     check_ids(&drafts, &mut ledger);
     let all: Vec<_> = drafts.iter().map(|d| (d.case.id.clone(), d.case.tags.clone())).collect();
     let drafts = selector.apply(drafts);
-    let targets = open_targets(&files, &drafts, &mut ledger);
+    let targets = match selection.answered {
+        true => BTreeMap::new(),
+        false => open_targets(&files, &drafts, &mut ledger),
+    };
     if !ledger.problems.is_empty() {
         return Err(Error::Specs(in_order(ledger.problems)));
     }
@@ -53,6 +59,8 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
         scores: score::over_specs(&files, &drafts),
         cases: drafts.into_iter().map(|draft| draft.case).collect(),
         selection: selector.words(),
+        chosen: selection.target.clone(),
+        privacy: privacy(&files),
         datasets: datasets.into_values().collect(),
         files: ledger.hashes(),
     })
@@ -221,6 +229,12 @@ fn open_targets(
         }
     }
     open
+}
+
+/// The strictest of the target files: one run has one folder.
+fn privacy(files: &[SpecFile]) -> Privacy {
+    let asked = files.iter().filter_map(|file| Some(file.targets.as_ref()?.privacy()));
+    asked.max().unwrap_or_default()
 }
 
 fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -10,6 +10,7 @@ use crate::assertion::Assertion;
 use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::finding::Location;
+use crate::privacy::Privacy;
 use crate::request::{Message, Settings};
 
 mod arguments;
@@ -49,6 +50,10 @@ pub struct Plan {
     pub scores: Vec<SpecScore>,
     /// The selection in words, such as `--branch stopping`; empty when nothing was left out.
     pub selection: String,
+    /// The targets that the command line chose instead of those of the specs.
+    pub chosen: Vec<String>,
+    /// The strictest privacy that a target file of some case asks for.
+    pub privacy: Privacy,
     /// SHA-256 of the data sets that selected cases come from, by file.
     pub datasets: BTreeMap<String, String>,
     /// SHA-256 of every spec and fixture that was read, by file.

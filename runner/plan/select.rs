@@ -17,6 +17,8 @@ pub struct Selection {
     pub paths: Vec<PathBuf>,
     /// Who answers, instead of what the specs say; a case with a matrix over targets keeps those of them.
     pub target: Vec<String>,
+    /// Whether the replies are there already, so that no target has to answer and none is looked at.
+    pub answered: bool,
     /// Names of branches.
     pub branch: Vec<String>,
     /// Globs, matched against the id, the id without its matrix, and both behind the slash.

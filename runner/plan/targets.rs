@@ -10,6 +10,7 @@ use super::ledger::Ledger;
 use super::{CandleTarget, RemoteTarget, ReplayTarget, Target, TargetKind};
 use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
+use crate::privacy::Privacy;
 use crate::spec::{self, NodeId, Spanned, Targets, TextOr, Tree, yaml};
 
 /// A target file that could be read.
@@ -154,6 +155,11 @@ impl TargetFile {
             }
             (None, _) => None,
         }
+    }
+
+    /// Which texts the evidence of a run on its targets may hold.
+    pub(super) fn privacy(&self) -> Privacy {
+        self.typed.privacy.unwrap_or_default()
     }
 
     /// Whether it has a target of that name.

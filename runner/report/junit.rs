@@ -97,6 +97,8 @@ impl Junit {
                 suite.add_property(property("version", &run.version));
                 suite.add_property(property("manifest", &run.manifest));
             }
+            suite.add_property(property("run.requests", &summary.requests.to_string()));
+            suite.add_property(property("run.retried", &summary.retried.to_string()));
             report.add_test_suite(suite);
         }
         // Made in memory: a reader must never find half a document, and the errors here are those of writing.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::Backends;
+use super::backends::Backends;
 use crate::backend::Backend;
-use crate::capture::{Capture, Run};
+use crate::capture::{Capture, Exchange, Run};
 use crate::converse::converse;
 use crate::error::Error;
+use crate::evidence::{Log, Place};
 use crate::plan::Case;
 
 /// The cases of a plan on their way. Dropping it cancels those that have not landed.
@@ -17,12 +18,19 @@ pub(super) struct Flights<'a> {
     waiting: std::slice::Iter<'a, Case>,
     backends: &'a Backends,
     jobs: usize,
+    log: Option<Arc<Log>>,
     flying: VecDeque<(&'a Case, Flight)>,
 }
 
 impl<'a> Flights<'a> {
-    pub(super) fn new(cases: &'a [Case], backends: &'a Backends, jobs: usize) -> Self {
-        Flights { waiting: cases.iter(), backends, jobs: jobs.max(1), flying: VecDeque::new() }
+    pub(super) fn new(
+        cases: &'a [Case],
+        backends: &'a Backends,
+        jobs: usize,
+        log: Option<Arc<Log>>,
+    ) -> Self {
+        let flying = VecDeque::new();
+        Flights { waiting: cases.iter(), backends, jobs: jobs.max(1), log, flying }
     }
 
     /// The next case in the order of the plan, with what was captured; `None` after the last.
@@ -35,8 +43,12 @@ impl<'a> Flights<'a> {
                 let message = "no such target was opened".to_owned();
                 return Some(Err(Error::Backend { target: case.target.clone(), message }));
             };
-            let flight = fly(Arc::new(case.clone()), Arc::clone(backend));
-            self.flying.push_back((case, Flight(tokio::spawn(flight))));
+            let flight = Trip {
+                case: Arc::new(case.clone()),
+                backend: Arc::clone(backend),
+                log: self.log.clone(),
+            };
+            self.flying.push_back((case, Flight(tokio::spawn(flight.fly()))));
         }
         let (case, flight) = self.flying.front_mut()?;
         let case: &'a Case = case;
@@ -58,29 +70,49 @@ impl Drop for Flight {
     }
 }
 
-/// All runs of one case: the repeats one after another, then those under load at the same time, then the twin.
-async fn fly(case: Arc<Case>, backend: Arc<dyn Backend>) -> Capture {
-    let mut runs = Vec::new();
-    for _ in 0..case.repeat.max(1) {
-        runs.push(converse(&case, backend.as_ref(), case.stream, 1).await);
-    }
-    runs.extend(under_load(&case, &backend).await);
-    let twin = match case.twin {
-        true => Some(converse(&case, backend.as_ref(), !case.stream, 1).await),
-        false => None,
-    };
-    Capture { case: case.id.clone(), runs, twin, scores: Vec::new() }
+/// What a case needs on its way.
+#[derive(Clone)]
+struct Trip {
+    case: Arc<Case>,
+    backend: Arc<dyn Backend>,
+    log: Option<Arc<Log>>,
 }
 
-async fn under_load(case: &Arc<Case>, backend: &Arc<dyn Backend>) -> Vec<Run> {
-    let mut set = JoinSet::new();
-    for n in 0..case.load {
-        let (case, backend) = (Arc::clone(case), Arc::clone(backend));
-        set.spawn(
-            async move { (n, converse(&case, backend.as_ref(), case.stream, case.load).await) },
-        );
+impl Trip {
+    /// All runs of one case: the repeats one after another, then those under load at the same time, then the twin.
+    async fn fly(self) -> Capture {
+        let case = &self.case;
+        let mut runs = Vec::new();
+        for n in 0..case.repeat.max(1) {
+            runs.push(self.converse(Place::Run(n), case.stream, 1).await);
+        }
+        runs.extend(self.under_load(runs.len()).await);
+        let twin = match case.twin {
+            true => Some(self.converse(Place::Twin, !case.stream, 1).await),
+            false => None,
+        };
+        Capture { case: case.id.clone(), runs, twin, scores: Vec::new() }
     }
-    let mut runs = set.join_all().await;
-    runs.sort_by_key(|(n, _)| *n);
-    runs.into_iter().map(|(_, run)| run).collect()
+
+    async fn under_load(&self, before: usize) -> Vec<Run> {
+        let load = self.case.load;
+        let mut set = JoinSet::new();
+        for n in before..before + load {
+            let (trip, stream) = (self.clone(), self.case.stream);
+            set.spawn(async move { (n, trip.converse(Place::Run(n), stream, load).await) });
+        }
+        let mut runs = set.join_all().await;
+        runs.sort_by_key(|(n, _)| *n);
+        runs.into_iter().map(|(_, run)| run).collect()
+    }
+
+    /// One conversation, each exchange of which is kept as soon as it is over.
+    async fn converse(&self, place: Place, stream: bool, load: usize) -> Run {
+        let keep = |exchange: &Exchange| {
+            if let Some(log) = &self.log {
+                log.exchange(&self.case.id, place, load, exchange);
+            }
+        };
+        converse(&self.case, self.backend.as_ref(), stream, load, &keep).await
+    }
 }

@@ -1,10 +1,11 @@
 //! The snapshots of a case: compared with what was accepted, and written where the update mode says so.
 
-use crate::capture::{Accepted, Capture};
+use crate::capture::{Accepted, Boundary, Capture};
 use crate::error::Error;
 use crate::event::TargetIdentity;
 use crate::finding::{Finding, Kind, Outcome};
 use crate::plan::Case;
+use crate::privacy;
 use crate::snapshot::{self, Meta, TOLERANCE, Update};
 
 /// What the snapshots of a case say.
@@ -41,8 +42,11 @@ pub(super) fn settle(
     let update = if run.error.is_some() { Update::No } else { update };
     let (mut findings, mut pending) = (Vec::new(), 0);
     for &boundary in &case.snapshot {
+        let withheld = run.exchanges.first().and_then(privacy::withheld);
         let outcome = if run.error.is_some() {
             Outcome::hidden("as accepted", "the conversation broke off")
+        } else if let Some(why) = withheld.filter(|_| boundary != Boundary::Settings) {
+            Outcome::hidden("as accepted", why)
         } else {
             let stem = &case.snapshot_stem;
             let compared = snapshot::check(stem, boundary, capture, &meta, update, TOLERANCE)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::assertion::unpinned;
-use crate::capture::{Boundary, Capture, Score};
+use crate::capture::{Boundary, CHAT, Capture, Score, WireCall};
 use crate::error::exit;
 use crate::event::{CaseReport, CaseStatus, Summary};
 
@@ -17,9 +17,17 @@ pub(super) struct Tally {
     unpinned: BTreeMap<String, usize>,
     scores: Vec<Option<Score>>,
     stopped: Option<String>,
+    requests: usize,
+    retried: usize,
+    notes: Vec<String>,
 }
 
 impl Tally {
+    /// Nothing yet, with what is known before the first case.
+    pub(super) fn new(notes: Vec<String>) -> Self {
+        Tally { notes, ..Tally::default() }
+    }
+
     /// Counts a case with its capture and the snapshots that it left for review.
     pub(super) fn case(&mut self, capture: &Capture, report: &CaseReport, pending: usize) {
         self.pending += pending;
@@ -33,7 +41,17 @@ impl Tally {
         for field in fields {
             *self.unpinned.entry(field).or_default() += 1;
         }
+        self.requests(capture);
         self.verdict(report);
+    }
+
+    /// Counts the requests that were answered, and those of them that needed another attempt.
+    fn requests(&mut self, capture: &Capture) {
+        for exchange in capture.runs.iter().chain(&capture.twin).flat_map(|run| &run.exchanges) {
+            let mut chats = exchange.wire.iter().filter(|call| call.purpose == CHAT);
+            self.requests += 1;
+            self.retried += usize::from(!chats.all(WireCall::first_attempt));
+        }
     }
 
     /// Counts a verdict that has no capture of its own.
@@ -79,6 +97,9 @@ impl Tally {
             by_boundary: self.boundaries,
             pending_snapshots: self.pending,
             unpinned: self.unpinned,
+            requests: self.requests,
+            retried: self.retried,
+            notes: self.notes,
             stopped: self.stopped,
             exit,
             elapsed_ms: elapsed.as_secs_f64() * 1e3,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::assertion::Assertion;
 use crate::branch::Branch;
 use crate::capture::Boundary;
+use crate::privacy::Privacy;
 use crate::request::Settings;
 
 mod bare;
@@ -226,6 +227,8 @@ pub struct Targets {
     pub default: Option<Spanned<String>>,
     /// The targets by name.
     pub targets: BTreeMap<String, Spanned<Target>>,
+    /// Which texts of prompts and replies a run folder holds; `full` when left out.
+    pub privacy: Option<Privacy>,
     /// The folder of the snapshots, relative to this file.
     pub snapshots: Option<Spanned<String>>,
 }

@@ -13,6 +13,10 @@ mod faults;
 #[cfg(feature = "candle")]
 mod golden;
 mod golden_text;
+#[cfg(feature = "candle")]
+mod judge;
+#[cfg(feature = "candle")]
+mod privacy;
 mod readme;
 #[cfg(feature = "candle")]
 mod reports;

@@ -39,6 +39,17 @@ pub(super) fn text(paint: Paint, summary: &Summary, brief: usize) -> String {
                 .to_owned(),
         );
     }
+    if summary.retried > 0 {
+        let first = summary.requests.saturating_sub(summary.retried);
+        lines.push(format!(
+            "\n  {first} of {} requests were answered at the first attempt, {} only after another",
+            summary.requests, summary.retried
+        ));
+    }
+    for note in &summary.notes {
+        let note = clip(&printable(note), 400);
+        lines.push(format!("\n  {} {note}", paint.tone(Tone::Unsure, "note:")));
+    }
     if summary.pending_snapshots > 0 {
         let waiting = count(summary.pending_snapshots, "snapshot");
         lines.push(format!(
