@@ -79,6 +79,7 @@ fn input(privacy: Privacy, input: &Input) -> Input {
         tokens: seen(&input.tokens, |tokens| tokens.iter().map(blank).collect()),
         count: input.count,
         rung: input.rung.clone(),
+        rendered: input.rendered.clone(),
     }
 }
 
@@ -91,6 +92,7 @@ fn generation(privacy: Privacy, generation: &Generation) -> Generation {
             Termination::Aborted(why) => Termination::Aborted(privacy.mask(why)),
             other => other.clone(),
         },
+        rung: generation.rung.clone(),
     }
 }
 

@@ -11,7 +11,7 @@ mod stored;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Backend, BackendError, Failed};
+use super::{Backend, BackendError, Failed, remote};
 use crate::evidence::{self, StoredRun};
 use crate::plan::ReplayTarget;
 use entry::Entry;
@@ -23,7 +23,6 @@ pub use stored::Stored;
 ///
 /// # Errors
 /// It cannot be read; of a recording, the line at fault and the fix.
-#[expect(clippy::unused_async, reason = "the contract")]
 pub async fn open(target: &ReplayTarget) -> Result<Arc<dyn Backend>, Failed> {
     let path = &target.recording;
     let recording = if path.is_dir() {
@@ -41,15 +40,15 @@ pub async fn open(target: &ReplayTarget) -> Result<Arc<dyn Backend>, Failed> {
 }
 
 /// A server at the other end of a recording.
-#[expect(clippy::unused_async, reason = "the contract")]
 async fn remote(
     target: &ReplayTarget,
     head: Head,
     entries: Vec<Entry>,
 ) -> Result<Arc<dyn Backend>, BackendError> {
     let (model, dialect) = named(target, &head);
-    let transport = Recorded::new(&target.recording, head.url, entries);
-    Err(broken(format!("{transport:?} of {model} in {dialect} needs the remote backend")))
+    let transport = Box::new(Recorded::new(&target.recording, head.url, entries));
+    let remote = remote::over(transport, &model, &dialect, target.tokenizer.as_deref()).await?;
+    Ok(Arc::new(remote))
 }
 
 /// The model's name and the dialect: what the target says, else the recording.
