@@ -112,9 +112,11 @@ fn reply(messages: &mut Vec<Message>, exchange: &Exchange, prefill: bool) {
         .enumerate()
         .map(|(n, call)| ToolCall { id: format!("call_{}", made + n), ..call.clone() });
     let mut message = Message::text(Role::Assistant, "");
-    message.content = content;
     message.reasoning = response.reasoning.clone();
     message.tool_calls = calls.collect();
+    // A stream cannot tell an absent text from an empty one, and templates render the two differently; a message that
+    // only calls has none.
+    message.content = content.filter(|text| !text.is_empty() || message.tool_calls.is_empty());
     messages.push(message);
 }
 
