@@ -69,6 +69,8 @@ impl Http {
                 ));
             }
         }
+        // A model may be chosen by the query, and its name is no secret.
+        secrets.retain(|secret| *secret != target.model);
         let redactor = Redactor::new(secrets);
         let jobs = opening.jobs.max(1);
         Ok(Http {
@@ -88,7 +90,7 @@ impl Http {
         let out = Outgoing::new(&call, &self.redactor);
         // An error would mean that the semaphore was closed, which nobody does.
         let permit = self.permits.acquire().await;
-        let limit = Limit::of(call.timeout);
+        let limit = Limit::of(call.timeout.unwrap_or(self.idle));
         let mut policy = self.policy;
         if self.dead.load(Ordering::Relaxed) {
             policy.retries = 0;

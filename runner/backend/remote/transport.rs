@@ -37,7 +37,7 @@ pub struct Call<'a> {
     pub body: Option<Value>,
     /// The path below the server's root, such as `/v1/chat/completions`.
     pub path: String,
-    /// The time that all attempts together may take.
+    /// The time that all attempts together may take; the target's idle timeout when nothing is given.
     pub timeout: Option<Duration>,
     /// The case and turn that cause it, by which a recording finds its answer; `None` for probes.
     pub origin: Option<(&'a str, usize)>,

@@ -10,6 +10,9 @@ use crate::backend::secret::percent_decode;
 /// Values of a query that are shorter are words such as `preview`, and no keys.
 const SHORTEST_VALUE: usize = 8;
 
+/// A field of a query whose value is public.
+const PUBLIC: &str = "api-version";
+
 /// The address of a server.
 #[derive(Clone)]
 pub(super) struct Address {
@@ -84,21 +87,28 @@ impl Address {
     }
 
     /// What must never be shown: user, password, both as basic authentication sends them, and the query's longer
-    /// values.
+    /// values. A user that is a plain word beside a password is none: `assistant` stands in every reply.
     pub(super) fn secrets(&self) -> Vec<String> {
         let user = percent_decode(self.url.username());
         let password = percent_decode(self.url.password().unwrap_or_default());
         let mut secrets = Vec::new();
         if self.has_user() {
             secrets.push(STANDARD.encode(format!("{user}:{password}")));
-            secrets.push(self.url.username().to_owned());
-            secrets.extend(self.url.password().map(str::to_owned));
         }
-        secrets.extend([user, password]);
-        let raw = self.url.query().into_iter().flat_map(|query| query.split('&'));
-        let raw = raw.filter_map(|pair| pair.split_once('=')).map(|(_, value)| value.to_owned());
-        let decoded = self.url.query_pairs().map(|(_, value)| value.into_owned());
-        secrets.extend(raw.chain(decoded).filter(|value| value.len() >= SHORTEST_VALUE));
+        if password.is_empty() || !user.chars().all(|c| c.is_ascii_lowercase()) {
+            secrets.extend([self.url.username().to_owned(), user]);
+        }
+        secrets.extend(self.url.password().map(str::to_owned));
+        secrets.push(password);
+        let pairs = self.url.query().into_iter().flat_map(|query| query.split('&'));
+        let raw = pairs
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| (name.into(), value.into()));
+        for (name, value) in raw.chain(self.url.query_pairs()) {
+            if value.len() >= SHORTEST_VALUE && name != PUBLIC {
+                secrets.push(value.into_owned());
+            }
+        }
         secrets.retain(|secret| !secret.is_empty());
         secrets
     }
@@ -152,7 +162,11 @@ mod tests {
             assert!(secrets.iter().any(|known| known == secret), "{secret} of {secrets:?}");
         }
         assert!(!secrets.iter().any(|known| known == "y"));
-        assert!(Address::new("http://h/v1").unwrap().secrets().is_empty());
+        let secrets = |url| Address::new(url).unwrap().secrets();
+        assert!(secrets("http://h/v1").is_empty());
+        assert!(secrets("http://h/v1?api-version=2026-10-01-preview").is_empty());
+        assert!(!secrets("http://assistant:p4ss@h/v1").contains(&"assistant".to_owned()));
+        assert!(secrets("http://assistant@h/v1").contains(&"assistant".to_owned()));
     }
 
     #[test]

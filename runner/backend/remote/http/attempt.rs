@@ -13,37 +13,33 @@ use super::{Http, Outgoing};
 use crate::backend::BackendError;
 use crate::backend::remote::retry::{is_transient, told};
 
+/// No call is longer, so that no time overflows.
+const LONGEST_CALL: Duration = Duration::from_secs(7 * 86_400);
+
 /// When the whole call must be over, and how long it was given.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limit(Option<(Instant, Duration)>);
+pub(super) struct Limit {
+    end: Instant,
+    given: Duration,
+}
 
 impl Limit {
-    /// From now on; `None` for no limit.
-    pub(super) fn of(timeout: Option<Duration>) -> Self {
-        Limit(timeout.and_then(|given| Some((Instant::now().checked_add(given)?, given))))
+    /// From now on.
+    pub(super) fn of(given: Duration) -> Self {
+        Limit { end: Instant::now() + given.min(LONGEST_CALL), given }
     }
 
     /// The time that is left.
-    pub(super) fn left(self) -> Option<Duration> {
-        self.0.map(|(end, _)| end.saturating_duration_since(Instant::now()))
+    pub(super) fn left(self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
     }
 
-    /// What comes of `future` within the limit and, where given, within `idle` from now; else the time that was over,
-    /// and whether it was the limit.
+    /// What comes of `future` within the limit and, where given, within `idle` from now; else the time that was over.
     async fn bound<F: Future>(self, idle: Option<Duration>, future: F) -> Result<F::Output, Late> {
-        let idle = idle.and_then(|given| Some((Instant::now().checked_add(given)?, given)));
-        let first = match (self.0, idle) {
-            (Some(limit), Some(idle)) if idle.0 < limit.0 => Some((idle, false)),
-            (Some(limit), _) => Some((limit, true)),
-            (None, Some(idle)) => Some((idle, false)),
-            (None, None) => None,
-        };
-        match first {
-            None => Ok(future.await),
-            Some(((end, given), whole)) => {
-                timeout_at(end, future).await.map_err(|_| Late { given, whole })
-            }
-        }
+        let idle = idle.filter(|idle| *idle < self.left());
+        let end = idle.map_or(self.end, |idle| Instant::now() + idle);
+        let late = Late { given: idle.unwrap_or(self.given), whole: idle.is_none() };
+        timeout_at(end, future).await.map_err(|_| late)
     }
 }
 

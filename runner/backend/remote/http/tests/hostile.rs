@@ -46,6 +46,14 @@ fn what_takes_too_long_is_a_timeout() {
 }
 
 #[test]
+fn a_call_without_a_time_ends_all_the_same() {
+    let server = Server::always(vec![Step::Hang]);
+    let http = hasty(&target(&server.url()), &opening(1, 3));
+    let received = block(http.call(Call { timeout: None, ..chat() }));
+    assert_eq!(reason(&received), "no first byte within 150 ms");
+}
+
+#[test]
 fn a_slow_first_byte_is_no_idle_stream() {
     let server = Server::always(vec![
         Step::Pause(Duration::from_millis(200)),
