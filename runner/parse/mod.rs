@@ -1,8 +1,9 @@
 //! Raw generated text → content, reasoning and tool calls.
 //!
-//! The policy is strict: only what follows the family's format to the letter is a call, and whatever
-//! is not a call or reasoning stays visible as content. To read another format, add one file and one
-//! line in `FORMATS`.
+//! What is here takes a reply apart while it is generated, as a server does: only what follows the
+//! family's format to the letter is a call, and whatever is not a call or reasoning stays visible as
+//! content. [`reparse`] reads stored texts of all formats again and tells what breaks them. To stream
+//! another format, add one file and one line in `FORMATS`.
 
 mod family;
 mod hermes;

@@ -17,7 +17,7 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) enum Kind {
     Object(Vec<(String, Node)>),
-    Array,
+    Array(Vec<Node>),
     Text(String),
     Number,
     Bool,
@@ -146,15 +146,16 @@ impl Parser<'_> {
     }
 
     fn array(&mut self) -> Result<Kind, Fault> {
+        let mut items = Vec::new();
         if self.next()? == b']' {
             self.at += 1;
-            return Ok(Kind::Array);
+            return Ok(Kind::Array(items));
         }
         loop {
             self.next()?;
-            self.value()?;
+            items.push(self.value()?);
             if self.ends(b']')? {
-                return Ok(Kind::Array);
+                return Ok(Kind::Array(items));
             }
         }
     }

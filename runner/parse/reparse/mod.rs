@@ -15,6 +15,7 @@ mod python;
 mod scan;
 mod schema;
 mod tags;
+mod template;
 mod thinking;
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod tests;
 
 pub use defect::{Defect, DefectKind};
 pub use format::{Format, by_name, detect, formats};
+pub use template::{ResponseTemplate, TemplateError};
 
 use serde_json::Value;
 
@@ -72,6 +74,40 @@ pub fn reparse(format: &Format, raw: &str, prompt_tail: &str, tools: &[Value]) -
     let mut scan = Scan::new(text, end, prompt_tail, tools);
     format.read(&mut scan);
     scan.finish()
+}
+
+/// What a model's texts are read by.
+#[derive(Debug)]
+pub enum Grammar {
+    /// The format that its chat template teaches.
+    Format(&'static Format),
+    /// The `response_template` that its checkpoint brings along, which counts more.
+    Template(ResponseTemplate),
+}
+
+impl Grammar {
+    /// The grammar of a checkpoint with these templates, if it has one that is known.
+    ///
+    /// # Errors
+    ///
+    /// When there is a response template and it is none.
+    pub fn of(
+        chat_template: &str,
+        response_template: Option<&Value>,
+    ) -> Result<Option<Grammar>, TemplateError> {
+        match response_template {
+            Some(object) => ResponseTemplate::load(object).map(|own| Some(Grammar::Template(own))),
+            None => Ok(detect(chat_template).map(Grammar::Format)),
+        }
+    }
+
+    /// Takes `raw` apart; the arguments are those of [`reparse`].
+    pub fn reparse(&self, raw: &str, prompt_tail: &str, tools: &[Value]) -> Reparsed {
+        match self {
+            Grammar::Format(format) => reparse(format, raw, prompt_tail, tools),
+            Grammar::Template(template) => template.reparse(raw, prompt_tail, tools),
+        }
+    }
 }
 
 /// [`reparse`] for a text that arrives in pieces.

@@ -247,7 +247,7 @@ impl Typed {
             Kind::Bool => BOOLEAN,
             Kind::Null => NULL,
             Kind::Object(_) => OBJECT,
-            Kind::Array => ARRAY,
+            Kind::Array(_) => ARRAY,
         };
         Some((types, of(source, !duplicates.is_empty())))
     }

@@ -3,7 +3,7 @@
 mod defects;
 mod detect;
 mod kin;
-mod samples;
+pub(super) mod samples;
 mod values;
 mod walk;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::*;
 
 /// What the samples call.
-fn tools() -> Vec<Value> {
+pub(super) fn tools() -> Vec<Value> {
     let tool = |name: &str, properties: Value| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}});
     vec![
         tool("get_weather", json!({"city": {"type": "string"}})),
@@ -53,7 +53,7 @@ fn read(name: &str, raw: &str, tail: &str, tools: &[Value]) -> Reparsed {
 }
 
 /// The calls as `name arguments`, those that are not closed with a question mark.
-fn calls(reparsed: &Reparsed) -> Vec<String> {
+pub(super) fn calls(reparsed: &Reparsed) -> Vec<String> {
     let written = |call: &RawCall| {
         let mark = if call.closed { "" } else { " ?" };
         format!("{} {}{mark}", call.name, call.arguments)
@@ -61,6 +61,6 @@ fn calls(reparsed: &Reparsed) -> Vec<String> {
     reparsed.calls.iter().map(written).collect()
 }
 
-fn defects(reparsed: &Reparsed) -> Vec<&'static str> {
+pub(super) fn defects(reparsed: &Reparsed) -> Vec<&'static str> {
     reparsed.defects.iter().map(|defect| defect.kind.word()).collect()
 }

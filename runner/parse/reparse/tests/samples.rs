@@ -6,8 +6,8 @@
 /// The samples of one format.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Samples {
-    pub(super) format: String,
+pub(in super::super) struct Samples {
+    pub(in super::super) format: String,
     /// The end of the prompt.
     pub(super) tail: String,
     /// `get_weather`.
@@ -45,13 +45,13 @@ impl Samples {
     }
 
     /// Every raw text.
-    pub(super) fn raws(&self) -> impl Iterator<Item = &str> {
+    pub(in super::super) fn raws(&self) -> impl Iterator<Item = &str> {
         let thinking = self.thinking.iter().map(|(raw, _)| raw);
         let raws = [&self.one, &self.two, &self.before, &self.zero, &self.escapes];
         raws.into_iter().chain(thinking).map(String::as_str)
     }
 }
 
-pub(super) fn samples() -> Vec<Samples> {
+pub(in super::super) fn samples() -> Vec<Samples> {
     serde_json::from_str(include_str!("../../../../fixtures/parse/samples.json")).unwrap()
 }

@@ -114,3 +114,53 @@ fn texts_of_other_formats_never_panic() {
         }
     }
 }
+
+/// Texts that are broken at random, the same in every run.
+#[test]
+fn mutated_texts_keep_the_promises() {
+    let all = samples();
+    let raws: Vec<&str> = all.iter().flat_map(Samples::raws).collect();
+    let mut seed = 42_u64;
+    let mut next = |limit: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % limit.max(1)
+    };
+    for _ in 0..8_000 {
+        let samples = &all[next(all.len())];
+        let own: Vec<&str> = samples.raws().collect();
+        let mut text: Vec<char> = own[next(own.len())].chars().collect();
+        for _ in 0..1 + next(5) {
+            let from = next(text.len() + 1);
+            let to = from + next((text.len() - from + 1).min(30));
+            let other: Vec<char> = raws[next(raws.len())].chars().collect();
+            let at = next(other.len() + 1);
+            let until = at + next((other.len() - at + 1).min(40));
+            match next(4) {
+                0 => drop(text.drain(from..to)),
+                1 => drop(text.splice(from..from, other[at..until].iter().copied())),
+                2 => {
+                    drop(text.splice(from..to, "{\"<>:}[,]\\\n(=)é".chars().skip(next(14)).take(1)))
+                }
+                _ => text.truncate(to),
+            }
+        }
+        let cut = next(text.len() + 1);
+        let raw: String = text.iter().collect();
+        let cut: String = text.iter().take(cut).collect();
+        let format = format(&samples.format);
+        let whole = reparse(format, &raw, &samples.tail, &tools());
+        let place = format!("{}: {raw:?}", format.name);
+        for call in &whole.calls {
+            let arguments = serde_json::from_str::<Value>(&call.arguments);
+            assert!(arguments.is_ok_and(|value| value.is_object()), "{place}: {call:?}");
+            assert!(!call.name.is_empty(), "{place}");
+        }
+        for defect in &whole.defects {
+            assert!(raw[defect.at..].starts_with(&defect.text), "{place}: {defect:?}");
+        }
+        let first = reparse(format, &cut, &samples.tail, &tools());
+        let closed = first.calls.iter().filter(|call| call.closed);
+        let all_closed = whole.calls.iter().filter(|call| call.closed);
+        assert!(closed.clone().eq(all_closed.take(closed.count())), "{place} cut to {cut:?}");
+    }
+}
