@@ -9,12 +9,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::request::{Request, ToolCall};
+use crate::request::Request;
 
 mod accepted;
+mod response;
+mod termination;
 mod wire;
 
 pub use accepted::{Accepted, AcceptedExchange, AcceptedInput, hash_ids};
+pub use response::{Delta, Response, ToolCallDelta, Usage};
+pub use termination::Termination;
 pub use wire::{Attempt, CHAT, Line, WireCall, WireRequest, WireResponse};
 
 /// A place at which two deployments can first differ, in the order of the data flow.
@@ -314,138 +318,6 @@ pub struct TopToken {
 /// JSON has no word for a number that is not finite and stores `null`; evidence of a fault must stay readable.
 fn number_or_nan<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
     Ok(Option::<f32>::deserialize(deserializer)?.unwrap_or(f32::NAN))
-}
-
-/// Why a generation ended, derived from the evidence beside the server's own word.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Termination {
-    /// An end id of the model.
-    Eos(u32),
-    /// A stop id of the request.
-    StopToken(u32),
-    /// A stop string of the request.
-    StopString(String),
-    /// The cap of the request or of the server.
-    LengthMaxTokens,
-    /// The model's context was full.
-    LengthContext,
-    /// Cancelled, timed out or broken off, and why.
-    Aborted(String),
-    /// The server's content filter.
-    ContentFilter,
-    /// A non-finite logit or an id outside the vocabulary.
-    NumericalFault,
-    /// The stream ended without saying so.
-    IncompleteStream,
-    /// The server said `stop` and nothing more is known.
-    StopUnspecified,
-    /// The server said something else, or nothing, and nothing more is known.
-    Unknown,
-}
-
-impl Termination {
-    /// The class alone, as specs name it: `eos`, `stop_string`, `length` ….
-    pub fn class(&self) -> &'static str {
-        match self {
-            Termination::Eos(_) => "eos",
-            Termination::StopToken(_) => "stop_token",
-            Termination::StopString(_) => "stop_string",
-            Termination::LengthMaxTokens | Termination::LengthContext => "length",
-            Termination::Aborted(_) => "aborted",
-            Termination::ContentFilter => "content_filter",
-            Termination::NumericalFault => "numerical_fault",
-            Termination::IncompleteStream => "incomplete_stream",
-            Termination::StopUnspecified => "stop_unspecified",
-            Termination::Unknown => "unknown",
-        }
-    }
-}
-
-impl fmt::Display for Termination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Termination::Eos(id) => write!(f, "eos({id})"),
-            Termination::StopToken(id) => write!(f, "stop_token({id})"),
-            Termination::StopString(text) => write!(f, "stop_string({text:?})"),
-            Termination::LengthMaxTokens => f.write_str("length(max_tokens)"),
-            Termination::LengthContext => f.write_str("length(context)"),
-            Termination::Aborted(why) => write!(f, "aborted({why})"),
-            other => f.write_str(other.class()),
-        }
-    }
-}
-
-/// Boundary 4: what the API returned.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Response {
-    /// The answer's text.
-    pub content: Option<String>,
-    /// Reasoning returned apart from the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<String>,
-    /// Parsed calls, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
-    /// The finish reason, exactly as it was returned.
-    pub finish_reason: Option<String>,
-    /// Token counts, as returned.
-    pub usage: Option<Usage>,
-    /// The deltas in order of arrival, when the reply was streamed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<Vec<Delta>>,
-    /// What is wrong with the form of the reply though it could be read: `no [DONE] at the end of the stream` ….
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<String>,
-}
-
-/// Token counts as the API returned them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the API's own field names")]
-pub struct Usage {
-    pub prompt_tokens: usize,
-    pub completion_tokens: usize,
-}
-
-/// One event of a streamed reply.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Delta {
-    /// Milliseconds since the request was sent; never compared.
-    pub at_ms: f64,
-    /// Present on the first event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    /// A piece of the answer's text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// A piece of the reasoning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<String>,
-    /// Pieces of tool calls.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCallDelta>,
-    /// Present on the last event of the choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finish_reason: Option<String>,
-    /// Present on the event that carries usage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-}
-
-/// A piece of a tool call in a stream.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolCallDelta {
-    /// Which call of the reply this belongs to.
-    pub index: usize,
-    /// Present on the first piece of a call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// Present on the first piece of a call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// A piece of the arguments' JSON text.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub arguments: String,
 }
 
 /// Boundary 5: what a scorer made of a reply.

@@ -13,15 +13,18 @@ mod faults;
 #[cfg(feature = "candle")]
 mod golden;
 mod golden_text;
+mod hostile;
 #[cfg(feature = "candle")]
 mod judge;
 #[cfg(feature = "candle")]
 mod privacy;
 mod readme;
+mod recorded;
 #[cfg(feature = "candle")]
 mod reports;
 #[cfg(feature = "candle")]
 mod review;
+mod server;
 mod support;
 mod tidy;
 mod transcripts;

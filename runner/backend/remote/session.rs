@@ -75,6 +75,10 @@ impl<'a> Session<'a> {
             let answer = assemble::chat(dialect, &received);
             let streamed = received.is_stream();
             self.wire.push(received.wire);
+            // What broke off is no answer, however much of one it looks like.
+            if let Some(broke) = received.broke {
+                return Err(broke);
+            }
             match answer {
                 Ok(reply) => return Ok((asked, reply, streamed)),
                 Err(NoReply::Refused(error)) => match refused_field(&asked, &error) {
@@ -85,9 +89,7 @@ impl<'a> Session<'a> {
                     None => return Err(worded(error)),
                 },
                 Err(NoReply::Malformed(why)) => return Err(BackendError::Malformed(why)),
-                Err(NoReply::Incomplete(why)) => {
-                    return Err(received.broke.unwrap_or(BackendError::Incomplete(why)));
-                }
+                Err(NoReply::Incomplete(why)) => return Err(BackendError::Incomplete(why)),
             }
         }
         Err(BackendError::Rejected(format!(

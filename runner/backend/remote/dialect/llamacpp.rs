@@ -63,7 +63,7 @@ fn profile(request: &Request, body: &mut Map<String, Value>) {
         body.insert(field.to_owned(), json!(value));
     }
     // Asked for together, these three are a 400.
-    if !(request.stream && !request.tools.is_empty()) {
+    if !request.stream || request.tools.is_empty() {
         ask_logprobs(request, body);
     }
 }

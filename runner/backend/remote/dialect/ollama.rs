@@ -55,7 +55,7 @@ fn resolve(telling: &Telling<'_>) -> Vec<Told> {
     let given = |name: &str| {
         let lines =
             parameters.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
-        let value = lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim()).last()?;
+        let value = lines.rev().find(|(key, _)| *key == name).map(|(_, value)| value.trim())?;
         serde_json::from_str::<Value>(value).ok()
     };
     for (name, parameter, default) in [
