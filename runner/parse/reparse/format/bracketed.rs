@@ -9,7 +9,8 @@ pub(super) const GRANITE: Format = Format {
     name: "granite",
     summary: r#"<|tool_call|> or <tool_call>, then [{"name": NAME, "arguments": {…}}, …]"#,
     families: &["Granite 3"],
-    detect: |template| template.contains("<|tool_call|>"),
+    // A community template of Phi-4-mini teaches a form of its own, with a closing tag.
+    detect: |template| template.contains("<|tool_call|>") && !template.contains("<|/tool_call|>"),
     thinking: Thinking {
         opens: &["Here is my thought process:", "Here's my thought process:", "<think>"],
         closes: &["Here is my response:", "Here's my response:", "</think>"],
@@ -68,7 +69,10 @@ pub(super) const PHI4_MINI: Format = Format {
     name: "phi4_mini",
     summary: r#"functools[{"name": NAME, "arguments": {…}}, …]"#,
     families: &["Phi-4-mini"],
-    detect: |template| template.contains("functools") || template.contains("<|/tool|>"),
+    detect: |template| {
+        template.contains("functools")
+            || (template.contains("<|/tool|>") && !template.contains("<|/tool_call|>"))
+    },
     thinking: THINK,
     ends: &["<|end|>", "<|endoftext|>"],
     tool_ends: &[],

@@ -120,6 +120,13 @@ fn m3_value(
     if depth >= MAX_DEPTH {
         return Err(Fault::too_deep(scan.at));
     }
+    let value = m3_parts(scan, schema, depth)?;
+    scan.expect(&close)?;
+    Ok(value)
+}
+
+/// Reads the members or items of a container, up to its closing tag.
+fn m3_parts(scan: &mut Scan<'_>, schema: Schema<'_>, depth: usize) -> Result<Typed, Fault> {
     let (mut parts, mut whole) = (Vec::<(String, String)>::new(), Typed::json("{}"));
     let is_item = |key: &str| key == "item";
     while let Some((_, key)) = m3_opening(scan)? {
@@ -129,7 +136,6 @@ fn m3_value(
         whole.duplicate |= !is_item(&key) && parts.iter().any(|(other, _)| *other == key);
         parts.push((key, part.json));
     }
-    scan.expect(&close)?;
     let is_list = parts.iter().all(|(key, _)| is_item(key));
     if schema.is_array() || (is_list && parts.len() > 1) {
         whole.wrong |= !is_list;

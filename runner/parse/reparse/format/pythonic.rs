@@ -1,6 +1,7 @@
 //! Calls as Python writes them, in a list or line by line.
 
 use super::super::defect::DefectKind;
+use super::super::objects::ARGUMENTS;
 use super::super::scan::{Resync, Scan};
 use super::super::thinking::THINK;
 use super::Format;
@@ -20,7 +21,7 @@ pub(super) const PYTHONIC: Format = Format {
 
 pub(super) const LFM2: Format = Format {
     name: "lfm2",
-    summary: "<|tool_call_start|>[NAME(KEY=LITERAL, …), …]<|tool_call_end|>",
+    summary: r#"<|tool_call_start|>[NAME(KEY=LITERAL, …), …]<|tool_call_end|>, or [{"name": NAME, "arguments": {…}}, …]"#,
     families: &["LFM2"],
     detect: |template| {
         template.contains("<|tool_call_start|>") || template.contains("<|tool_list_start|>")
@@ -33,7 +34,13 @@ pub(super) const LFM2: Format = Format {
     may_trail: true,
     body: |scan| {
         scan.regions(&["<|tool_call_start|>"], |scan, start, _| {
-            list(scan, start, "<|tool_call_end|>", true);
+            let is_json = |text: &str| text.trim_start().starts_with('{');
+            // The model writes JSON when it is asked to.
+            if scan.rest().trim_start().strip_prefix('[').is_some_and(is_json) {
+                scan.array_of_calls(start, ARGUMENTS, "<|tool_call_end|>");
+            } else {
+                list(scan, start, "<|tool_call_end|>", true);
+            }
         });
     },
 };

@@ -24,7 +24,7 @@ const TAGS: Tags = Tags {
 pub(super) const QWEN3_CODER: Format = Format {
     name: "qwen3_coder",
     summary: "<tool_call><function=NAME><parameter=KEY>VALUE</parameter>…</function></tool_call>",
-    families: &["Qwen3-Coder", "Qwen3.5"],
+    families: &["Qwen3-Coder", "Qwen3.5", "Step-3.7"],
     detect: |template| template.contains(OPEN),
     thinking: THINK,
     ends: &["<|im_end|>", "<|endoftext|>"],

@@ -62,26 +62,12 @@ impl Parser {
             "text" => Ok(Parser::Text(strip())),
             "int" | "float" => Ok(Parser::Number(strip())),
             "bool" => Ok(Parser::Bool(strip())),
-            "json" => Ok(Parser::Json(Json {
-                unquoted_keys: match flag("unquoted_keys", false) {
-                    true => Some(pattern(r"(?<=[{,])(\w+):")?),
-                    false => None,
-                },
-                strings: delimiters(args.get("string_delims"))?,
-                prefix: text("prefix", ""),
-                suffix: text("suffix", ""),
-                allow_text: flag("allow_non_json", false),
-            })),
-            "xml-inline" => {
-                let source = args.get("tag_pattern").and_then(Value::as_str);
-                let source = source.ok_or("`xml-inline` needs `tag_pattern`")?;
-                let pattern = pattern(source)?;
-                if !pattern.capture_names().flatten().any(|name| name == "key") {
-                    return Err("`tag_pattern` has no group `key`".to_owned());
-                }
-                let merge = flag("merge_duplicates", false);
-                Ok(Parser::XmlInline { pattern, value: value().transpose()?, merge })
-            }
+            "json" => Json::load(args).map(Parser::Json),
+            "xml-inline" => Ok(Parser::XmlInline {
+                pattern: tag_pattern(args)?,
+                value: value().transpose()?,
+                merge: flag("merge_duplicates", false),
+            }),
             "kv-lines" => Ok(Parser::KvLines {
                 line: text("line_sep", "\n"),
                 separator: text("kv_sep", ":"),
@@ -147,7 +133,29 @@ impl Strip {
     }
 }
 
+fn tag_pattern(args: &Map<String, Value>) -> Result<Regex, String> {
+    let source = args.get("tag_pattern").and_then(Value::as_str);
+    let pattern = pattern(source.ok_or("`xml-inline` needs `tag_pattern`")?)?;
+    match pattern.capture_names().flatten().any(|name| name == "key") {
+        true => Ok(pattern),
+        false => Err("`tag_pattern` has no group `key`".to_owned()),
+    }
+}
+
 impl Json {
+    fn load(args: &Map<String, Value>) -> Result<Json, String> {
+        let flag = |key: &str| args.get(key).and_then(Value::as_bool).unwrap_or(false);
+        let text = |key: &str| args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let keys = flag("unquoted_keys").then(|| pattern(r"(?<=[{,])(\w+):"));
+        Ok(Json {
+            unquoted_keys: keys.transpose()?,
+            strings: delimiters(args.get("string_delims"))?,
+            prefix: text("prefix"),
+            suffix: text("suffix"),
+            allow_text: flag("allow_non_json"),
+        })
+    }
+
     fn read(&self, text: &str, duplicates: &mut Vec<String>) -> Result<Data, String> {
         let mut working = format!("{}{text}{}", self.prefix, self.suffix);
         if !self.strings.is_empty() && working.contains(HELD) {

@@ -127,6 +127,6 @@ fn look_up(path: &str, scope: &[(String, Data)]) -> Result<Data, String> {
     let root = words.next().unwrap_or_default();
     // Later entries hide earlier ones: an element's own keys come before captured groups.
     let found = scope.iter().rev().find(|(name, _)| name == root).map(|(_, data)| data);
-    let found = words.try_fold(found, |data, word| Some(data.map(|data| data.get(word))?));
+    let found = words.try_fold(found, |data, word| data.map(|data| data.get(word)));
     found.flatten().cloned().ok_or_else(|| format!("`{path}` of the template is not in the text"))
 }

@@ -180,7 +180,7 @@ fn fields_may_be_needed_and_text_may_be_nobodys() {
 fn a_pattern_that_gives_up_is_told() {
     let object = json!({"start_anchor": "A:", "fields": {
         "content": {},
-        "tool_calls": {"open_pattern": r"(?=(x+x+)+y)x", "content": "json"},
+        "tool_calls": {"open_pattern": r"(x+)(x+)+\2y", "content": "json"},
     }});
     let template = ResponseTemplate::load(&object).unwrap();
     let found = template.reparse(&"x".repeat(60), "", &[]);

@@ -102,6 +102,7 @@ fn a_plain_template_names_none() {
         "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}{% endfor %}",
         "{{ bos_token }}{% for message in messages %}[INST] {{ message['content'] }} [/INST]{% endfor %}",
         "{{ '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n' + message['content'] + '<|eot_id|>' }}",
+        "{{- '<|tool|>' + (tool['function'] | tojson) + '<|/tool|>' + '<|tool_call|>{}<|/tool_call|>' -}}",
         "{{ '<think>\n' }}{{ message.content.split('</think>')[-1] }}",
     ] {
         assert!(detect(template).is_none(), "{template}");

@@ -22,6 +22,14 @@ fn python_and_llama_calls_must_be_literal() {
             "Looking.",
             &[],
         ),
+        (
+            "lfm2",
+            r#"<|tool_call_start|>[{"name": "f", "arguments": {}}]<|tool_call_end|>"#,
+            &["f {}"],
+            "",
+            "",
+            &[],
+        ),
         ("lfm2", "<|tool_call_start|>[now()]", &["now {} ?"], "", "", &["unclosed_region"]),
         (
             "olmo3",
