@@ -103,3 +103,81 @@ fn plain(content_type: &str, text: &str) -> String {
     let text = clip(&text, 400);
     if content_type == "text/html" { format!("an HTML page: {text}") } else { text }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn error(message: &str, kind: Option<&str>, param: Option<&str>) -> ErrorBody {
+        let some = |text: Option<&str>| text.map(str::to_owned);
+        ErrorBody { status: 400, message: message.to_owned(), kind: some(kind), param: some(param) }
+    }
+
+    #[test]
+    fn every_form_of_an_error() {
+        let table = [
+            (
+                json!({"error": {"message": "no", "type": "invalid", "param": "n", "code": "c"}}),
+                error("no", Some("invalid"), Some("n")),
+            ),
+            (
+                json!({"error": {"message": "no", "type": null, "code": 7}}),
+                error("no", Some("7"), None),
+            ),
+            (
+                json!({"object": "error", "message": "no", "type": "Bad", "param": null}),
+                error("no", Some("Bad"), None),
+            ),
+            (json!({"error": "no"}), error("no", None, None)),
+            (
+                json!({"error": "no", "error_type": "validation"}),
+                error("no", Some("validation"), None),
+            ),
+            (json!({"detail": "Not Found"}), error("Not Found", None, None)),
+            (
+                json!({"detail": [
+                    {"type": "missing", "loc": ["body", "messages", 0], "msg": "Field required"},
+                    {"loc": ["body"], "msg": "bad"},
+                    "odd",
+                ]}),
+                error("messages.0: Field required; bad; odd", Some("missing"), Some("messages.0")),
+            ),
+            (json!({"detail": {"msg": "no", "code": 3}}), error("no", Some("3"), None)),
+            (json!({"status": "down"}), error(r#"{"status":"down"}"#, None, None)),
+            (json!("no"), error("no", None, None)),
+        ];
+        for (body, expected) in table {
+            let read = read(400, "application/json", body.to_string().as_bytes());
+            assert_eq!(read, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_is_shown() {
+        let message = |kind: &str, body: &[u8]| read(502, kind, body).message;
+        assert_eq!(message("text/plain", b"Internal Server Error\n"), "Internal Server Error");
+        assert_eq!(
+            message("text/html", b"<b>\n\x1b[31m</b>"),
+            "an HTML page: <b>\\n\\u001b[31m</b>"
+        );
+        assert_eq!(message("", b" \n"), "the answer has no body");
+        assert_eq!(message("", b"\xff"), "\u{fffd}");
+        assert!(message("", "a".repeat(1000).as_bytes()).chars().count() <= 400);
+    }
+
+    #[test]
+    fn an_error_in_a_success_has_the_status_that_it_names() {
+        let inside = |value: Value| inside(value.as_object().unwrap()).map(|error| error.status);
+        assert_eq!(inside(json!({"error": {"message": "no"}})), Some(200));
+        assert_eq!(inside(json!({"error": {"message": "no", "code": 429}})), Some(429));
+        assert_eq!(inside(json!({"error": {"message": "no", "code": "503"}})), Some(503));
+        assert_eq!(inside(json!({"error": {"message": "no", "code": "full"}})), Some(200));
+        assert_eq!(inside(json!({"error": {"message": "no", "http_status_code": 422}})), Some(422));
+        assert_eq!(inside(json!({"object": "error", "message": "no", "code": 400})), Some(400));
+        assert_eq!(inside(json!({"error": "no"})), Some(200));
+        assert_eq!(inside(json!({"error": null, "choices": []})), None);
+        assert_eq!(inside(json!({"object": "chat.completion"})), None);
+    }
+}

@@ -89,9 +89,9 @@ impl<'a> Gather<'a> {
             }
         }
         self.bare = nameless && !empty && !held;
+        let known = chunk.values().any(|value| !value.is_null());
         native::verbose(&mut chunk, self);
         native::sglext(&mut chunk, self);
-        let known = chunk.values().any(|value| !value.is_null());
         if !listed {
             self.faults.add("choices", place, "there are no `choices`");
         } else if empty && usage.is_none() && !known {
