@@ -23,7 +23,6 @@ pub use stored::Stored;
 ///
 /// # Errors
 /// It cannot be read; of a recording, the line at fault and the fix.
-#[expect(clippy::unused_async, reason = "the contract")]
 pub async fn open(target: &ReplayTarget) -> Result<Arc<dyn Backend>, Failed> {
     let path = &target.recording;
     let recording = if path.is_dir() {
