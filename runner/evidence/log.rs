@@ -38,7 +38,7 @@ impl Log {
         let mut written = self.written();
         let written = &mut *written;
         if written.failed.is_none() {
-            let record = Record::Exchange(Kept::new(case, place, load, seen));
+            let record = Record::Exchange(Box::new(Kept::new(case, place, load, seen)));
             written.failed = append(&mut written.file, &record).err();
         }
     }

@@ -26,7 +26,7 @@ pub enum Place {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Record<'a> {
-    Exchange(Kept<'a>),
+    Exchange(Box<Kept<'a>>),
     Case(Closed<'a>),
 }
 

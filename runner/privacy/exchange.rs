@@ -1,6 +1,6 @@
 //! An exchange without its texts.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Privacy, WITHHELD, wire};
 use crate::capture::{
@@ -42,7 +42,7 @@ fn request(privacy: Privacy, request: &Request) -> Request {
     let template = request.template.iter();
     Request {
         messages: messages.collect(),
-        tools: request.tools.iter().map(|tool| privacy.mask_json(tool)).collect(),
+        tools: request.tools.iter().map(|it| tool(privacy, it)).collect(),
         tool_choice: request.tool_choice.as_ref().map(|choice| match choice {
             // `auto`, `none`, `required`; anything else names a function.
             Value::String(word) => Value::String(word.clone()),
@@ -51,6 +51,17 @@ fn request(privacy: Privacy, request: &Request) -> Request {
         template: template.map(|(name, it)| (name.clone(), privacy.mask_json(it))).collect(),
         ..request.clone()
     }
+}
+
+/// A tool keeps its form, since rules about tools must see that there is one.
+fn tool(privacy: Privacy, tool: &Value) -> Value {
+    let Some(name) = tool.pointer("/function/name").and_then(Value::as_str) else {
+        return privacy.mask_json(tool);
+    };
+    json!({
+        "type": "function",
+        "function": { "name": privacy.mask(name), "definition": privacy.mask_json(tool) },
+    })
 }
 
 fn message(privacy: Privacy, message: &Message) -> Message {

@@ -256,6 +256,7 @@ mod tests {
         assert_eq!(case.line, Some(8));
         assert_eq!(case.classname.as_deref(), Some("tool_call/weather"));
         assert_eq!(case.properties.hashmap["boundary.input"], "changed");
+        assert_eq!(report.suites[0].properties.hashmap["run.retried"], "0");
         assert_eq!(case.properties.hashmap["boundary.response"], "not_comparable");
         assert!(case.system_out.as_ref().unwrap().contains("generation: not_comparable\n  ended"));
     }

@@ -110,3 +110,42 @@ impl Tally {
         self.stopped.as_deref().is_some_and(|why| why.starts_with("interrupted"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::{Attempt, WireRequest};
+    use crate::report::sample;
+
+    fn call(purpose: &str, attempts: usize) -> WireCall {
+        let request = WireRequest { method: "POST".to_owned(), path: "/".to_owned(), body: None };
+        let attempt = Attempt { outcome: "200".to_owned(), waited_ms: 0.0 };
+        WireCall {
+            purpose: purpose.to_owned(),
+            request,
+            response: None,
+            attempts: vec![attempt; attempts],
+            broke: None,
+        }
+    }
+
+    #[test]
+    fn requests_that_needed_another_attempt_are_counted_and_side_calls_are_not() {
+        let table = [
+            (vec![], 0),
+            (vec![call(CHAT, 1)], 0),
+            (vec![call(CHAT, 2)], 1),
+            (vec![call("prompt ids", 3), call(CHAT, 1)], 0),
+            (vec![call(CHAT, 1), call(CHAT, 3)], 1),
+        ];
+        for (wire, retried) in table {
+            let mut capture = sample::capture();
+            capture.runs[0].exchanges[0].wire = wire;
+            capture.twin = Some(sample::capture().runs.remove(0));
+            let mut tally = Tally::default();
+            tally.case(&capture, &sample::cases()[0], 0);
+            let summary = tally.summary(Duration::ZERO);
+            assert_eq!((summary.requests, summary.retried), (2, retried));
+        }
+    }
+}

@@ -81,8 +81,12 @@ fn schemas_are_json_and_name_every_assertion() {
     for info in evalsuite::assertion::ALL {
         assert!(schema.contains(&format!("\"{}\"", info.name)), "{}", info.name);
     }
-    let committed = std::fs::read_to_string(root().join("examples/spec.schema.json")).unwrap();
-    assert_eq!(schema, committed, "run `evalsuite schema > examples/spec.schema.json`");
+    for of in ["spec", "targets"] {
+        let schema = evalsuite(root(), &["schema", of], &[]).stdout;
+        let file = format!("examples/{of}.schema.json");
+        let committed = std::fs::read_to_string(root().join(&file)).unwrap();
+        assert_eq!(schema, committed, "run `evalsuite schema {of} > {file}`");
+    }
 }
 
 #[cfg(feature = "candle")]

@@ -144,3 +144,40 @@ fn a_run_that_was_killed_is_judged_as_far_as_it_got() {
     let summary = summary(&project.read("out.jsonl"));
     assert!(summary["stopped"].as_str().unwrap().starts_with("interrupted"), "{summary}");
 }
+
+#[test]
+fn a_kill_in_the_middle_of_a_case_keeps_its_exchanges() {
+    let project = Project::new();
+    let turn = "      - user: Tell me a long story, please.\n";
+    let case = format!("cases:\n  - id: long\n    turns:\n{}", turn.repeat(200));
+    let head = "branch: multi_turn\nsettings: { temperature: 0, min_tokens: 64, max_tokens: 64 }\n";
+    let expect = "    expect: [{ length: { max: 64 } }]\n";
+    project.write("specs/multi_turn/long.yaml", &format!("{head}{case}{expect}"));
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_evalsuite"))
+        .arg("run")
+        .current_dir(project.path(""))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = || {
+        let runs = fs::read_dir(project.path(".evalsuite/runs")).ok()?;
+        let evidence = runs.flatten().next()?.path().join("evidence.jsonl");
+        Some(fs::read_to_string(evidence).ok()?.lines().count())
+    };
+    while lines().unwrap_or_default() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = project.run(&["inspect", "latest", "long"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(
+        shown.stdout.contains("turn 2") && shown.stdout.contains("interrupted"),
+        "{}",
+        shown.stdout
+    );
+    let judged = project.run(&["judge", "latest"]);
+    assert_eq!(judged.code, 3, "{}{}", judged.stdout, judged.stderr);
+}

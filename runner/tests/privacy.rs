@@ -21,18 +21,19 @@ cases:
     repeat: 2
     turns:
       - user: What is Canaryuser?
-        expect:
-          - content: { contains: Canaryexpectation }
-          - length: { max: 24 }
-          - finish_reason: stop
       - assistant:
           reasoning: Canaryreasoning
           tool_calls: [{ name: canarytool, arguments: { canaryfield: Canaryargument } }]
       - tool: { name: canarytool, content: { sky: Canaryresult } }
         expect:
+          - content: { contains: Canaryexpectation }
+          - length: { max: 24 }
+      - user: Thank you, Canaryagain.
+        expect:
           - content: { not_contains: Canaryexpectation }
+          - termination: eos
     expect:
-      - stream: equals_non_stream
+      - stream: { equals_non_stream: true }
       - input_ids: { count: { min: 5 } }
 "#;
 
@@ -130,7 +131,7 @@ fn what_is_left_is_judged_and_the_rest_is_not() {
         for name in ["stream", "tools_in_prompt"] {
             assert_eq!(status(name), ["not_evaluated"], "{name}");
         }
-        for name in ["length", "finish_reason", "input_ids"] {
+        for name in ["length", "termination", "input_ids"] {
             assert_eq!(status(name), ["pass"], "{name}");
         }
         let shown = project.run(&["inspect", "latest", "all"]).stdout;

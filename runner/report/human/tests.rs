@@ -162,3 +162,19 @@ fn colours_are_used_only_when_asked_for() {
     }
     assert_eq!(bare, plain);
 }
+
+#[test]
+fn requests_that_were_retried_and_what_was_left_out_are_said() {
+    let mut summary = sample::summary();
+    (summary.requests, summary.retried) = (200, 0);
+    let shown = |summary: &crate::event::Summary| {
+        written("human", Options::default(), &[Event::Summary(summary.clone())])
+    };
+    assert!(!shown(&summary).contains("attempt"));
+    summary.retried = 3;
+    summary.notes = vec!["12 cases of the specs are not in this run".to_owned()];
+    let text = shown(&summary);
+    let first = "197 of 200 requests were answered at the first attempt, 3 only after another";
+    assert!(text.contains(first), "{text}");
+    assert!(text.contains("note: 12 cases of the specs"), "{text}");
+}
