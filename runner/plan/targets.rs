@@ -55,6 +55,9 @@ fn load(path: &Path, ledger: &mut Ledger) -> Option<TargetFile> {
     Some(file)
 }
 
+const NO_NAME: &str = "this is no name of a variable or a header";
+const NO_ADDRESS: &str = "this is no `http` or `https` address";
+
 /// Takes a problem: where, what, and the fix.
 type Report<'a> = &'a mut dyn FnMut(NodeId, String, String);
 
@@ -76,7 +79,7 @@ fn check_remote(remote: &spec::Remote, report: Report<'_>) {
     let legal = url.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !legal {
         let help = "write the API's root, such as `http://127.0.0.1:8000/v1`".to_owned();
-        report(remote.url.node, "this is no `http` or `https` address".to_owned(), help);
+        report(remote.url.node, NO_ADDRESS.to_owned(), help);
     }
     if remote.model.value.is_empty() {
         let help = "`GET /v1/models` of the server lists the names".to_owned();
@@ -86,10 +89,9 @@ fn check_remote(remote: &spec::Remote, report: Report<'_>) {
         check_dialect(dialect, report);
     }
     for name in [&remote.api_key_env, &remote.api_key_header].into_iter().flatten() {
-        // A key that was pasted here would end up in version control.
         if !name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
             let help = "name the variable that holds the key, such as `STAGING_KEY`".to_owned();
-            report(name.node, "this is no name of a variable or a header".to_owned(), help);
+            report(name.node, NO_NAME.to_owned(), help);
         }
     }
     for timeout in [&remote.connect_timeout, &remote.idle_timeout].into_iter().flatten() {
@@ -115,7 +117,13 @@ fn or_auto(word: Option<&Spanned<String>>) -> String {
 impl TargetFile {
     fn check(&self, problems: &mut Vec<Diagnostic>) {
         let mut report = |node: NodeId, message: String, help: String| {
-            problems.push(Diagnostic::new(self.tree.location(node), message).help(help));
+            let mut location = self.tree.location(node);
+            // A key that was pasted here must not be shown once more.
+            if message == NO_NAME || message == NO_ADDRESS {
+                let before = location.column.saturating_sub(1);
+                location.source = location.source.chars().take(before).chain(['…']).collect();
+            }
+            problems.push(Diagnostic::new(location, message).help(help));
         };
         if let Some(Spanned { value, node }) = &self.typed.default
             && !self.typed.targets.contains_key(value)
