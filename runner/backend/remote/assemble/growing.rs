@@ -20,6 +20,8 @@ pub(super) struct Growing {
     begun: bool,
     /// Whether there was a message, a delta or a text.
     pub(super) told: bool,
+    /// How many log-probabilities the latest chunk had.
+    pub(super) fresh: usize,
 }
 
 impl Growing {
@@ -98,7 +100,10 @@ impl Growing {
             }
         }
         match logprobs::read(object.shift_remove("logprobs").unwrap_or_default()) {
-            Ok(entries) => self.read.logprobs.extend(entries),
+            Ok(entries) => {
+                self.fresh = entries.len();
+                self.read.logprobs.extend(entries);
+            }
             Err(other) => {
                 faults.add("logprobs", place, "the `logprobs` are in no known shape");
                 object.insert("logprobs".to_owned(), other);

@@ -8,6 +8,9 @@ use super::take::{self, Object};
 use crate::backend::remote::reply::{Choice, TokenLogprob};
 
 /// llama.cpp's native result: `tokens` and `prompt` are moved, and the end is read; the rest stays.
+///
+/// A streamed completion has one for every token, whose texts are joined; a streamed chat has one at its end, with
+/// neither text nor ids.
 pub(super) fn verbose(chunk: &mut Object, gather: &mut Gather<'_>) {
     let Some(mut verbose) = take::object(chunk, "__verbose") else {
         return;
@@ -16,22 +19,33 @@ pub(super) fn verbose(chunk: &mut Object, gather: &mut Gather<'_>) {
         gather.reply.prompt_text = Some(prompt);
     }
     let index = verbose.get("index").and_then(Value::as_u64).unwrap_or(0);
-    let choice = gather.choice(usize::try_from(index).unwrap_or(0));
-    // A stream ends with an empty list, whatever was generated.
+    let growing = gather.choice(usize::try_from(index).unwrap_or(0));
     match take::ids(&mut verbose, "tokens") {
-        Some(ids) if !ids.is_empty() => choice.read.token_ids = Some(ids),
+        Some(ids) if !ids.is_empty() => growing.read.token_ids.get_or_insert_default().extend(ids),
         _ => {}
     }
     let text = |key: &str| verbose.get(key).and_then(Value::as_str).map(str::to_owned);
-    choice.read.stop_type = text("stop_type");
-    if choice.read.stop_type.as_deref() == Some("word") {
-        choice.read.stop_reason = text("stopping_word").map(Value::String);
+    growing.read.stop_type = text("stop_type");
+    if growing.read.stop_type.as_deref() == Some("word") {
+        growing.read.stop_reason = text("stopping_word").map(Value::String);
     }
-    let probabilities = take::list(&mut verbose, "completion_probabilities");
-    if choice.read.logprobs.is_empty() {
-        choice.read.logprobs = logprobs::entries(probabilities);
+    // The same as the API's, which leaves some out.
+    let entries = logprobs::entries(take::list(&mut verbose, "completion_probabilities"));
+    let fresh = std::mem::take(&mut growing.fresh);
+    if entries.len() > fresh {
+        let known = &mut growing.read.logprobs;
+        known.truncate(known.len().saturating_sub(fresh));
+        known.extend(entries);
     }
-    gather.reply.native.insert("__verbose".to_owned(), Value::Object(verbose));
+    let native = &mut gather.reply.native;
+    if let Some(mut before) = take::object(native, "__verbose")
+        && before.get("index") == verbose.get("index")
+        && let Some(mut content) = take::text(&mut before, "content")
+    {
+        content.push_str(verbose.get("content").and_then(Value::as_str).unwrap_or_default());
+        verbose.insert("content".to_owned(), Value::String(content));
+    }
+    native.insert("__verbose".to_owned(), Value::Object(verbose));
 }
 
 /// SGLang's extension: the prompt's ids and, by choice, the output's.

@@ -136,6 +136,33 @@ fn llamacpp_tells_ids_and_the_end_in_its_native_result() {
 }
 
 #[test]
+fn llamacpp_streams_a_completion_with_its_ids() {
+    let event = |text: &str, finish: Value, native: Value| {
+        json!({"id": "x", "object": "text_completion", "model": "m", "__verbose": native, "choices": [
+            {"index": 0, "text": text, "logprobs": null, "finish_reason": finish}
+        ]})
+    };
+    let token = |id: u32, text: &str| {
+        let entry = json!({"id": id, "token": text, "bytes": text.as_bytes(), "logprob": -0.5});
+        json!({"index": 0, "content": text, "tokens": [id], "completion_probabilities": [entry]})
+    };
+    let end = json!({"index": 0, "content": "", "tokens": [], "prompt": "p", "stop_type": "eos"});
+    let stream = streamed(&data(&[
+        event("a", Value::Null, token(5, "a")),
+        event("b", Value::Null, token(6, "b")),
+        event("", Value::Null, token(9, "")),
+        event("", json!("stop"), end),
+    ]));
+    let reply = chat(by_name("llamacpp"), &stream).unwrap();
+    let choice = only(&reply);
+    assert_eq!((choice.token_ids.clone(), reply.faults.len()), (Some(vec![5, 6, 9]), 0));
+    let ids: Vec<Option<u32>> = choice.logprobs.iter().map(|entry| entry.id).collect();
+    assert_eq!(ids, [Some(5), Some(6), Some(9)]);
+    assert_eq!(reply.native["__verbose"]["content"], "ab");
+    assert_eq!(reply.prompt_text.as_deref(), Some("p"));
+}
+
+#[test]
 fn sglang_tells_ids_in_three_places() {
     let of_choice = json!({
         "prompt_token_ids": [1, 2], "response_token_ids": [3, 4], "matched_stop": 4,
