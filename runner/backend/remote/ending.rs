@@ -68,7 +68,7 @@ fn stopped(evidence: &Evidence<'_>, extra: Option<&Value>) -> Option<Termination
         return Some(Termination::StopToken(last));
     }
     let ends = evidence.end_ids.contains(&last) && evidence.settings.ignore_eos != Some(true);
-    ends.then_some(Termination::Eos(last))
+    (ends || evidence.native == Some("eos")).then_some(Termination::Eos(last))
 }
 
 /// By the cap or the context. A count that equals the cap outranks what the server says.
@@ -178,6 +178,8 @@ mod tests {
         );
         assert_eq!(class(&choice("content_filter", Value::Null), None, keep), "content_filter");
         assert_eq!(class(&choice("weird", Value::Null), None, keep), "unknown");
+        let ended = |e: &mut Evidence<'_>| (e.native, e.end_ids) = (Some("eos"), &[]);
+        assert_eq!(class(&stop, Some(&[1, 5]), ended), "eos(5)");
         let word = |e: &mut Evidence<'_>| e.native = Some("word");
         assert_eq!(class(&choice("stop", json!("\n")), Some(&[1]), word), "stop_string(\"\\n\")");
     }

@@ -41,10 +41,6 @@ impl<'a> Session<'a> {
     /// Makes the calls and reads what they show.
     pub(super) async fn run(&mut self) -> Result<Parts, BackendError> {
         let (sent, mut reply, streamed) = self.chat().await?;
-        let dialect = self.remote.known.dialect;
-        for choice in &mut reply.choices {
-            (dialect.mend)(choice);
-        }
         let input = prompt::observe(self, &sent.fields, &reply).await;
         let settings = self.settings(&sent, &reply);
         let Some(first) = reply.choices.iter().position(|choice| choice.index == 0) else {
@@ -177,7 +173,6 @@ impl<'a> Session<'a> {
         let cap = told("max_tokens").and_then(|cap| cap.as_u64()).or(asked);
         let read = input.seen().ok().and_then(|input| input.count);
         let ids = output.ids();
-        let native = reply.native.get("__verbose").and_then(|verbose| verbose.get("stop_type"));
         let termination = ending::classify(&Evidence {
             choice,
             settings: &self.ask.request.settings,
@@ -187,7 +182,7 @@ impl<'a> Session<'a> {
             end_ids: &end_ids,
             cap: cap.and_then(|cap| usize::try_from(cap).ok()),
             context: self.remote.known.facts.context(self.remote.known.dialect),
-            native: native.and_then(Value::as_str),
+            native: choice.stop_type.as_deref(),
         });
         let count = output.count.or(counted);
         Generation {

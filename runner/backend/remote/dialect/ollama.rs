@@ -28,7 +28,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     reasoning: &["reasoning", "reasoning_content"],
     logprobs: LogprobStage::Raw,
     finishes: &["stop", "length", "tool_calls"],
-    quirks: Quirks::NONE,
+    quirks: Quirks { role_repeats: true, ..Quirks::NONE },
     errors: &[ErrorShape::Wrapped, ErrorShape::Text],
     prompt: &[PromptRoute::DebugRender],
     resolve,
