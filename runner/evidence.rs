@@ -110,13 +110,17 @@ impl StoredRun {
         Ok(assembly.finish())
     }
 
-    /// What was concluded.
+    /// What was concluded; nothing where only the evidence was kept.
     ///
     /// # Errors
     /// As [`StoredRun::captures`].
     pub fn results(&self) -> Result<Vec<Event>, Error> {
         let mut events = Vec::new();
-        for_each_line(&self.path.join(RESULTS), |event| {
+        let file = self.path.join(RESULTS);
+        if !file.exists() {
+            return Ok(events);
+        }
+        for_each_line(&file, |event| {
             events.push(event);
             Ok(())
         })?;

@@ -63,6 +63,8 @@ fn what_is_written_is_read_back() {
     let lines = read_text(&evidence(&run)).unwrap().lines().count();
     assert_eq!(lines, 1 + 5 + 2, "a line per exchange, and one per case");
     assert_eq!(stored.results().unwrap(), sample::events());
+    fs::remove_file(run.path().join(RESULTS)).unwrap();
+    assert_eq!(stored.results().unwrap(), []);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The whole ladder of one case: every turn, every token.
 
-use crate::capture::{Boundary, Capture, Run};
+use crate::capture::{Boundary, Capture, Run, WireCall};
+use crate::diagnostic::count;
 use crate::event::CaseReport;
 use crate::finding::Status;
 use crate::snapshot::{Detail, exchange_lines};
@@ -82,6 +83,7 @@ fn run_lines(lines: &mut Vec<String>, run: &Run) {
                 lines.push(format!("hidden: {}", printable(&reason)));
             }
         }
+        calls(lines, &exchange.wire);
     }
     if let Some(failure) = &run.error {
         lines.push(String::new());
@@ -91,5 +93,74 @@ fn run_lines(lines: &mut Vec<String>, run: &Run) {
             failure.kind,
             printable(&failure.message)
         ));
+        calls(lines, &failure.wire);
+    }
+}
+
+/// The calls behind an exchange: where they went, what they got, and what of it was not kept.
+fn calls(lines: &mut Vec<String>, wire: &[WireCall]) {
+    if wire.is_empty() {
+        return;
+    }
+    lines.push("-- calls".to_owned());
+    for call in wire {
+        let status =
+            call.response.as_ref().map_or("no answer".to_owned(), |r| r.status.to_string());
+        let mut line =
+            format!("{}: {} {} {status}", call.purpose, call.request.method, call.request.path);
+        if !call.first_attempt() {
+            line += &format!(" after {}", count(call.attempts.len(), "attempt"));
+        }
+        if let Some(cut) = call.response.as_ref().and_then(|response| response.cut_bytes) {
+            line += &format!(", cut: {} beyond the cap were not kept", count(cut, "byte"));
+        }
+        if let Some(why) = &call.broke {
+            line += &format!(", broke off: {why}");
+        }
+        lines.push(printable(&line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::{Attempt, CHAT, WireRequest, WireResponse};
+    use crate::report::sample;
+
+    #[test]
+    fn calls_say_what_they_got_and_what_was_cut() {
+        let mut capture = sample::capture();
+        assert!(!inspect(&capture, None).contains("-- calls"));
+        let request =
+            WireRequest { method: "POST".to_owned(), path: "/v1/x".to_owned(), body: None };
+        let response = WireResponse {
+            status: 200,
+            headers: Default::default(),
+            body: None,
+            text: None,
+            sse: None,
+            chunks_base64: None,
+            cut_bytes: Some(12),
+        };
+        let attempt = Attempt { outcome: "503".to_owned(), waited_ms: 5.0 };
+        let whole = WireCall {
+            purpose: CHAT.to_owned(),
+            request,
+            response: Some(response),
+            attempts: vec![attempt; 2],
+            broke: None,
+        };
+        let silent = WireCall {
+            response: None,
+            attempts: Vec::new(),
+            broke: Some("reset".to_owned()),
+            ..whole.clone()
+        };
+        capture.runs[0].exchanges[0].wire = vec![whole, silent];
+        let shown = inspect(&capture, None);
+        let first =
+            "chat: POST /v1/x 200 after 2 attempts, cut: 12 bytes beyond the cap were not kept\n";
+        assert!(shown.contains(first), "{shown}");
+        assert!(shown.contains("chat: POST /v1/x no answer, broke off: reset\n"), "{shown}");
     }
 }
