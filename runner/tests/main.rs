@@ -20,6 +20,7 @@ mod judge;
 mod privacy;
 mod readme;
 mod recorded;
+mod replay;
 #[cfg(feature = "candle")]
 mod reports;
 #[cfg(feature = "candle")]

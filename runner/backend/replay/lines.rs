@@ -1,49 +1,22 @@
-//! The events of a recorded stream.
+//! The events of a recorded stream, decoded as those of a server are.
 
-use crate::backend::remote::sse::Event;
-
-/// Events, and what is wrong with their framing.
-#[derive(Debug, Default)]
-pub(super) struct Decoded {
-    pub(super) events: Vec<Event>,
-    pub(super) faults: Vec<String>,
-}
+use crate::backend::Redactor;
+use crate::backend::remote::sse::{Decoded, Decoder};
 
 /// Decodes a stream that arrived in these pieces, each at its milliseconds; `whole` when it ended as it should.
 pub(super) fn decode(pieces: &[(f64, Vec<u8>)], whole: bool) -> Decoded {
-    let bytes: Vec<u8> = pieces.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
-    let mut done = Decoded::default();
-    let (mut event, mut begun, mut from) = (Event::default(), false, 0);
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        from += line.len();
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim_end_matches(['\n', '\r']);
-        if text.is_empty() && begun {
-            event.at_ms = arrived(pieces, from);
-            done.events.push(std::mem::take(&mut event));
-            begun = false;
-        } else if let Some(data) = text.strip_prefix("data:") {
-            let gap = if begun { "\n" } else { "" };
-            event.data += &format!("{gap}{}", data.strip_prefix(' ').unwrap_or(data));
-            begun = true;
-        } else if let Some(name) = text.strip_prefix("event:") {
-            name.trim().clone_into(&mut event.name);
+    // Secrets were removed before the recording was written.
+    let nothing: [&str; 0] = [];
+    let redactor = Redactor::new(nothing);
+    let mut decoder = Decoder::new(&redactor);
+    let mut last = 0.0;
+    for (at_ms, bytes) in pieces {
+        last = *at_ms;
+        if let Err(error) = decoder.push(bytes, last) {
+            let mut decoded = decoder.abandon(last);
+            decoded.faults.push(error.to_string());
+            return decoded;
         }
     }
-    if begun && whole {
-        event.at_ms = arrived(pieces, from);
-        done.events.push(event);
-        done.faults.push("the stream ends inside an event".to_owned());
-    }
-    done
-}
-
-/// When the byte before `end` arrived.
-fn arrived(pieces: &[(f64, Vec<u8>)], end: usize) -> f64 {
-    let mut size = 0;
-    let piece = pieces.iter().find(|(_, bytes)| {
-        size += bytes.len();
-        size >= end
-    });
-    piece.map_or(0.0, |(at_ms, _)| *at_ms)
+    if whole { decoder.finish(last) } else { decoder.abandon(last) }
 }
