@@ -1,10 +1,12 @@
 //! `evalsuite explain`: one place that knows every word of the spec language, read from the registries.
 
 use crate::assertion;
+use crate::backend::remote::dialect;
 use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::diagnostic::suggest;
 use crate::judge;
+use crate::parse::reparse;
 use crate::score;
 
 /// A word with its explanation.
@@ -19,6 +21,10 @@ pub struct Topic {
     /// Plain text of a few lines.
     pub help: String,
 }
+
+const AUTO: &str = "\
+Each dialect's probe is tried in turn; none of them generates anything, and no server's name for
+itself is believed. What was recognised, and by what, is part of the target's identity.";
 
 const EXIT_CODES: [(&str, &str, &str); 5] = [
     (
@@ -78,6 +84,14 @@ pub fn topics() -> Vec<Topic> {
     for info in score::scorer::ALL {
         let help = "Names how an answer is compared; `explain task_score` shows its use.";
         topics.push(topic("scorer", info.name, info.summary, help));
+    }
+    topics.push(topic("dialect", "auto", "whatever the probes recognise", AUTO));
+    for dialect in dialect::ALL {
+        topics.push(topic("dialect", dialect.name, dialect.summary, &dialect.help()));
+    }
+    for format in reparse::formats() {
+        let help = format!("Written by {}.", format.families.join(", "));
+        topics.push(topic("tool-call format", format.name, format.summary, &help));
     }
     for (code, summary, help) in EXIT_CODES {
         topics.push(topic("exit code", code, summary, help));

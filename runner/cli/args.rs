@@ -31,7 +31,7 @@ pub(crate) enum Command {
     Check(Select),
     /// List the cases that would run
     List(List),
-    /// Explain a branch, an assertion, a rule, a scorer, a boundary or an exit code
+    /// Explain a branch, an assertion, a rule, a scorer, a dialect, a boundary or an exit code
     Explain {
         /// The word; all of them when left out
         word: Option<String>,

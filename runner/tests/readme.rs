@@ -64,4 +64,19 @@ fn the_tables_are_the_registries() {
         assertions += &format!("| {} | `{}` | {} |\n", info.boundary, info.name, info.summary);
     }
     assert_eq!(section("assertions"), assertions);
+
+    let mut dialects = String::from(
+        "| dialect | server | prompt ids | output ids | settings in force |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for dialect in evalsuite::backend::remote::dialect::ALL {
+        dialects += &format!(
+            "| `{}` | {} | {} | {} | {} |\n",
+            dialect.name,
+            dialect.summary,
+            dialect.prompt_routes(),
+            dialect.output_route(),
+            dialect.settings_route(),
+        );
+    }
+    assert_eq!(section("dialects"), dialects);
 }

@@ -4,6 +4,7 @@
 //! finish words, what its streams and error bodies look like, and the routes by which it shows prompt and settings.
 //! To add one: one file here and one line in [`ALL`].
 
+mod help;
 mod llamacpp;
 mod ollama;
 mod openai;
