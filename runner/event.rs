@@ -179,6 +179,9 @@ pub struct Summary {
     pub pending_snapshots: usize,
     /// Settings that no spec pinned, with the number of cases.
     pub unpinned: BTreeMap<String, usize>,
+    /// Settings that were pinned and never reached the backend, each with the reason and the number of cases.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_sent: BTreeMap<String, usize>,
     /// Requests that were answered.
     #[serde(default)]
     pub requests: usize,

@@ -11,7 +11,7 @@ use globset::Glob;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::capture::Capture;
+use crate::capture::{Capture, WireCall};
 use crate::error::Error;
 use crate::event::{CaseReport, Event};
 use crate::manifest::Manifest;
@@ -22,7 +22,7 @@ mod log;
 mod record;
 
 pub use log::Log;
-use record::Assembly;
+use record::{Assembly, Record};
 pub use record::{INTERRUPTED, Place};
 
 /// Where runs lie, below the working directory.
@@ -108,6 +108,21 @@ impl StoredRun {
         let mut assembly = Assembly::default();
         for_each_line(&self.path.join(EVIDENCE), |record| assembly.take(record))?;
         Ok(assembly.finish())
+    }
+
+    /// The calls by which the targets were found out.
+    ///
+    /// # Errors
+    /// As [`StoredRun::captures`].
+    pub fn probes(&self) -> Result<Vec<WireCall>, Error> {
+        let mut probes = Vec::new();
+        for_each_line(&self.path.join(EVIDENCE), |record| {
+            if let Record::Probes(probed) = record {
+                probes.extend(probed.calls.into_owned());
+            }
+            Ok(())
+        })?;
+        Ok(probes)
     }
 
     /// What was concluded; nothing where only the evidence was kept.

@@ -36,7 +36,7 @@ mod text;
 mod tool_calls;
 
 pub(crate) use json::equal;
-pub use settings::unpinned;
+pub use settings::{not_sent, unpinned};
 pub(crate) use text::compile;
 
 /// What an assertion may look at. Nothing in it does IO or reads a clock.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::json::equal;
 use super::{Assert, Info, Scope, View};
-use crate::capture::{Boundary, Observed, Setting};
+use crate::capture::{Boundary, NOT_SENT, Observed, Setting};
 use crate::finding::Outcome;
 
 /// Fields with the values that must have been in force.
@@ -29,7 +29,13 @@ pub fn unpinned(settings: &[Setting]) -> Vec<String> {
     let is = |setting: &Setting, value: f64| {
         setting.resolved.seen().is_ok_and(|seen| seen.as_f64() == Some(value))
     };
-    let greedy = settings.iter().any(|setting| setting.name == "temperature" && is(setting, 0.0));
+    // Where the server does not tell, what was asked is all there is to go by.
+    let asked = |setting: &Setting| {
+        let zero = setting.requested.as_ref().and_then(Value::as_f64) == Some(0.0);
+        zero && setting.resolved.seen().is_err()
+    };
+    let cold = |setting: &Setting| is(setting, 0.0) || asked(setting);
+    let greedy = settings.iter().any(|setting| setting.name == "temperature" && cold(setting));
     let open = settings.iter().filter(|setting| {
         let name = setting.name.as_str();
         let neutral = NEUTRAL.iter().any(|(field, value)| *field == name && is(setting, *value));
@@ -37,6 +43,16 @@ pub fn unpinned(settings: &[Setting]) -> Vec<String> {
         matters && !neutral && setting.requested.is_none() && setting.provenance != "request"
     });
     open.map(describe).collect()
+}
+
+/// The settings that were pinned and never reached the backend, each with the reason, in the order of the evidence.
+pub fn not_sent(settings: &[Setting]) -> Vec<String> {
+    let left_out = settings.iter().filter(|setting| setting.provenance == NOT_SENT);
+    let why = |setting: &Setting| {
+        let reason = setting.resolved.seen().err()?;
+        Some(format!("{}: {reason}", setting.name))
+    };
+    left_out.filter_map(why).collect()
 }
 
 fn describe(setting: &Setting) -> String {
@@ -118,9 +134,9 @@ fn unknown(expected: String, name: &str, seen: &[Setting]) -> Outcome {
 mod tests {
     use serde_json::json;
 
-    use super::unpinned;
+    use super::{not_sent, unpinned};
     use crate::assertion::sample::{good, hidden, judge, problems, setting};
-    use crate::capture::Observed;
+    use crate::capture::{NOT_SENT, Observed};
     use crate::finding::Status;
 
     #[test]
@@ -165,5 +181,17 @@ mod tests {
         assert_eq!(unpinned(&settings), open);
         settings[0] = setting("temperature", json!(0), "request");
         assert_eq!(unpinned(&settings), open[1..], "greedy decoding does not look at top_k");
+        settings[0].resolved = Observed::Hidden("not told".to_owned());
+        assert_eq!(unpinned(&settings), open[1..], "it was asked for, if nothing more is known");
+    }
+
+    #[test]
+    fn what_was_pinned_and_not_sent_is_listed_with_the_reason() {
+        let mut settings =
+            [setting("top_k", json!(20), "request"), setting("seed", json!(7), "request")];
+        assert!(not_sent(&settings).is_empty());
+        settings[0].resolved = Observed::Hidden("the server refuses it".to_owned());
+        settings[0].provenance = NOT_SENT.to_owned();
+        assert_eq!(not_sent(&settings), ["top_k: the server refuses it"]);
     }
 }

@@ -31,6 +31,11 @@ pub trait Backend: Send + Sync {
     /// `template`, `generation_config`, `engine`, `dtype`, `device`.
     fn identity(&self) -> Vec<(String, String)>;
 
+    /// The calls by which it found out what it talks to.
+    fn probes(&self) -> &[WireCall] {
+        &[]
+    }
+
     /// Answers one request; [`Exchange::turn`] is filled in by the caller.
     fn exchange<'a>(&'a self, ask: Ask<'a>) -> Answer<'a>;
 }

@@ -240,6 +240,9 @@ impl Input {
     }
 }
 
+/// The provenance of a setting that was pinned and did not reach the backend.
+pub const NOT_SENT: &str = "not sent";
+
 /// Boundary 2: one setting, as asked, as resolved and as observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {

@@ -1,13 +1,14 @@
 //! Writes evidence as it comes, from conversations that run at the same time.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::record::{Closed, Kept, Place, Record};
+use super::record::{Closed, Kept, Place, Probed, Record};
 use super::{append, io_error};
-use crate::capture::{Capture, Exchange};
+use crate::capture::{Capture, Exchange, WireCall};
 use crate::error::Error;
 use crate::privacy::{self, Privacy};
 
@@ -29,6 +30,19 @@ struct Written {
 impl Log {
     pub(super) fn new(path: PathBuf, file: File, privacy: Privacy) -> Self {
         Log { path, privacy, written: Mutex::new(Written { file, failed: None }) }
+    }
+
+    /// Adds the calls by which a target was found out, where there are any.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn probes(&self, target: &str, calls: &[WireCall]) -> Result<(), Error> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let (target, calls) = (Cow::Borrowed(target), Cow::Borrowed(calls));
+        append(&mut self.written().file, &Record::Probes(Probed { target, calls }))
+            .map_err(|source| io_error("write", &self.path, source))
     }
 
     /// Adds an exchange that is over. A failure is told by [`Log::close`], since a conversation cannot do

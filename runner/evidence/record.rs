@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::capture::{Capture, Exchange, Failure, Run, Score};
+use crate::capture::{Capture, Exchange, Failure, Run, Score, WireCall};
 use crate::privacy::{self, Privacy};
 
 /// The kind of [`Failure`] of a case whose end is not on record.
@@ -26,8 +26,16 @@ pub enum Place {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Record<'a> {
+    Probes(Probed<'a>),
     Exchange(Box<Kept<'a>>),
     Case(Closed<'a>),
+}
+
+/// How a target was found out, before anything was asked of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Probed<'a> {
+    pub(super) target: Cow<'a, str>,
+    pub(super) calls: Cow<'a, [WireCall]>,
 }
 
 /// An exchange and where it belongs.
@@ -107,6 +115,7 @@ impl Assembly {
     /// A case that closes with more or fewer exchanges than stand before it.
     pub(super) fn take(&mut self, record: Record<'_>) -> Result<(), String> {
         match record {
+            Record::Probes(_) => {}
             Record::Exchange(kept) => {
                 let place = if kept.twin { Place::Twin } else { Place::Run(kept.run) };
                 let case = kept.case.into_owned();

@@ -78,6 +78,11 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
     let folder = options.evidence.as_ref().map(|root| RunFolder::create(root, &manifest, time));
     let folder = folder.transpose()?;
     let log = folder.as_ref().map(RunFolder::log);
+    if let Some(log) = &log {
+        for (target, backend) in &backends {
+            log.probes(target, backend.probes())?;
+        }
+    }
     let conclude = Conclude {
         plan,
         manifest: &manifest,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::assertion::unpinned;
+use crate::assertion::{not_sent, unpinned};
 use crate::capture::{Boundary, CHAT, Capture, Score, WireCall};
 use crate::error::exit;
 use crate::event::{CaseReport, CaseStatus, Summary};
@@ -15,6 +15,7 @@ pub(super) struct Tally {
     boundaries: BTreeMap<Boundary, usize>,
     pending: usize,
     unpinned: BTreeMap<String, usize>,
+    not_sent: BTreeMap<String, usize>,
     scores: Vec<Option<Score>>,
     stopped: Option<String>,
     requests: usize,
@@ -32,14 +33,18 @@ impl Tally {
     pub(super) fn case(&mut self, capture: &Capture, report: &CaseReport, pending: usize) {
         self.pending += pending;
         self.scores.push(capture.scores.first().cloned());
-        let mut fields = BTreeSet::new();
+        let (mut fields, mut lost) = (BTreeSet::new(), BTreeSet::new());
         for exchange in capture.runs.iter().flat_map(|run| &run.exchanges) {
             if let Ok(settings) = exchange.settings.seen() {
                 fields.extend(unpinned(settings));
+                lost.extend(not_sent(settings));
             }
         }
         for field in fields {
             *self.unpinned.entry(field).or_default() += 1;
+        }
+        for field in lost {
+            *self.not_sent.entry(field).or_default() += 1;
         }
         self.requests(capture);
         self.verdict(report);
@@ -97,6 +102,7 @@ impl Tally {
             by_boundary: self.boundaries,
             pending_snapshots: self.pending,
             unpinned: self.unpinned,
+            not_sent: self.not_sent,
             requests: self.requests,
             retried: self.retried,
             notes: self.notes,

@@ -25,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::{Answer, Ask, Backend, BackendError, Failed, Opening};
-use crate::capture::Exchange;
+use crate::capture::{Exchange, WireCall};
 use crate::model::ModelDir;
 use crate::plan::RemoteTarget;
 use body::Refused;
@@ -109,6 +109,10 @@ impl Backend for Remote {
             identity.extend(ours.map(|(name, fact)| (format!("our {name}"), fact)));
         }
         identity
+    }
+
+    fn probes(&self) -> &[WireCall] {
+        &self.known.calls
     }
 
     fn exchange<'a>(&'a self, ask: Ask<'a>) -> Answer<'a> {

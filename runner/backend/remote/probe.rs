@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::dialect::{self, Dialect};
 use super::transport::{Call, Received, Transport};
 use crate::backend::BackendError;
+use crate::capture::WireCall;
 use crate::text;
 
 /// What a server said about itself.
@@ -41,6 +42,8 @@ pub(super) struct Known {
     pub(super) facts: Facts,
     /// How the dialect was found, for the record.
     pub(super) how: String,
+    /// The calls that were made for it.
+    pub(super) calls: Vec<WireCall>,
 }
 
 /// Asks the server what it is.
@@ -52,7 +55,8 @@ pub(super) async fn probe(
     dialect: &str,
     model: &str,
 ) -> Result<Known, BackendError> {
-    let models = ask(transport, "/v1/models", None).await;
+    let mut prober = Prober { transport, calls: Vec::new() };
+    let models = prober.ask("/v1/models", None).await;
     if let Some(broke) = &models.broke {
         return Err(broke.clone());
     }
@@ -69,50 +73,57 @@ pub(super) async fn probe(
     facts.keep("/v1/models", &models);
     let (dialect, how) = match dialect::by_name(dialect) {
         Some(dialect) => (dialect, "as the target says".to_owned()),
-        None => recognise(transport, &mut facts, model).await,
+        None => prober.recognise(&mut facts, model).await,
     };
     for (_, path, _) in dialect.facts {
         if !facts.answers.contains_key(*path) {
-            facts.keep(path, &ask(transport, path, None).await);
+            facts.keep(path, &prober.ask(path, None).await);
         }
     }
     for (path, _) in dialect.context {
         if !facts.answers.contains_key(*path) {
-            facts.keep(path, &ask(transport, path, None).await);
+            facts.keep(path, &prober.ask(path, None).await);
         }
     }
     if dialect.name == "ollama" {
-        let shown = ask(transport, "/api/show", Some(json!({"model": model}))).await;
+        let shown = prober.ask("/api/show", Some(json!({"model": model}))).await;
         facts.keep("/api/show", &shown);
     }
-    Ok(Known { dialect, facts, how })
+    Ok(Known { dialect, facts, how, calls: prober.calls })
 }
 
-/// The first dialect whose probe recognises the server, with what gave it away.
-async fn recognise(
-    transport: &dyn Transport,
-    facts: &mut Facts,
-    model: &str,
-) -> (&'static Dialect, String) {
-    let mut tried = Vec::new();
-    for dialect in dialect::ALL {
-        let Some(probe) = &dialect.probe else { continue };
-        let received = ask(transport, probe.path, probe.body.map(|body| body(model))).await;
-        let answer = serde_json::from_slice(&received.body).unwrap_or(Value::Null);
-        if let Some(words) = (probe.recognise)(received.status, &answer) {
-            if probe.body.is_none() {
-                facts.keep(probe.path, &received);
-            }
-            return (dialect, format!("probed: {words}"));
-        }
-        tried.push(format!("{} {}", probe.path, received.status));
+/// Asks, and keeps the record.
+struct Prober<'a> {
+    transport: &'a dyn Transport,
+    calls: Vec<WireCall>,
+}
+
+impl Prober<'_> {
+    async fn ask(&mut self, path: &str, body: Option<Value>) -> Received {
+        let path = path.to_owned();
+        let call = Call { purpose: "probe", body, path, timeout: None, origin: None };
+        let received = self.transport.call(call).await;
+        self.calls.push(received.wire.clone());
+        received
     }
-    (dialect::strict(), format!("nothing more was recognised by probing: {}", tried.join(", ")))
-}
 
-async fn ask(transport: &dyn Transport, path: &str, body: Option<Value>) -> Received {
-    let path = path.to_owned();
-    transport.call(Call { purpose: "probe", body, path, timeout: None, origin: None }).await
+    /// The first dialect whose probe recognises the server, with what gave it away.
+    async fn recognise(&mut self, facts: &mut Facts, model: &str) -> (&'static Dialect, String) {
+        let mut tried = Vec::new();
+        for dialect in dialect::ALL {
+            let Some(probe) = &dialect.probe else { continue };
+            let received = self.ask(probe.path, probe.body.map(|body| body(model))).await;
+            let answer = serde_json::from_slice(&received.body).unwrap_or(Value::Null);
+            if let Some(words) = (probe.recognise)(received.status, &answer) {
+                if probe.body.is_none() {
+                    facts.keep(probe.path, &received);
+                }
+                return (dialect, format!("probed: {words}"));
+            }
+            tried.push(format!("{} {}", probe.path, received.status));
+        }
+        (dialect::strict(), format!("nothing more was recognised by probing: {}", tried.join(", ")))
+    }
 }
 
 impl Facts {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::body::Deviation;
 use super::dialect::{Dialect, Told};
-use crate::capture::{Observed, Setting};
+use crate::capture::{NOT_SENT, Observed, Setting};
 use crate::request::Request;
 
 /// The settings of a request, in the order of [`crate::request::Settings`], `eos_token_ids` last but for what was not
@@ -56,7 +56,7 @@ pub(super) fn observe(
         name: left.name.clone(),
         requested: Some(left.requested.clone()),
         resolved: Observed::Hidden(left.why.clone()),
-        provenance: "not sent".to_owned(),
+        provenance: NOT_SENT.to_owned(),
     }));
     settings
 }
@@ -74,9 +74,7 @@ fn resolved(
         (_, _, Some(told)) if told.of_request => {
             (Observed::Seen(told.value.clone()), told.source.to_owned())
         }
-        (Some(_), Some(dropped), _) => {
-            (Observed::Hidden(dropped.why.clone()), "not sent".to_owned())
-        }
+        (Some(_), Some(dropped), _) => (Observed::Hidden(dropped.why.clone()), NOT_SENT.to_owned()),
         (None, _, Some(told)) => (Observed::Seen(told.value.clone()), told.source.to_owned()),
         (Some(_), None, _) => {
             let why = "sent as asked; the server does not tell what was in force".to_owned();

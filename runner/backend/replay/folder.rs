@@ -49,6 +49,14 @@ fn of_run(case: &str, run: &Run) -> Vec<Entry> {
     entries
 }
 
+/// The answer to a call that belongs to no case.
+pub(super) fn probe(call: &WireCall) -> Entry {
+    let mut entry = entry("", 0, call, &Settings::default());
+    (entry.case, entry.turn) = (None, None);
+    "evidence of the probes".clone_into(&mut entry.place);
+    entry
+}
+
 fn entry(case: &str, turn: usize, call: &WireCall, pinned: &Settings) -> Entry {
     let body = call.request.body.as_ref().and_then(|body| serde_json::from_str(body.get()).ok());
     let body = match body {

@@ -71,7 +71,7 @@ fn run(path: &Path) -> Result<Kind, BackendError> {
     let told = |error: crate::error::Error| broken(error.to_string());
     let run: StoredRun = evidence::open_run(path, &path.to_string_lossy()).map_err(told)?;
     let captures = run.captures().map_err(told)?;
-    let entries: Vec<Entry> = captures.iter().flat_map(folder::entries).collect();
+    let mut entries: Vec<Entry> = captures.iter().flat_map(folder::entries).collect();
     if entries.is_empty() {
         return Ok(Kind::Exchanges(Stored::new(&run, captures)?));
     }
@@ -86,6 +86,7 @@ fn run(path: &Path) -> Result<Kind, BackendError> {
     if let Some(why) = exchanges().find_map(crate::privacy::withheld) {
         return Err(broken(format!("{} cannot answer: {why}", path.display())));
     }
+    entries.extend(run.probes().map_err(told)?.iter().map(folder::probe));
     Ok(Kind::Calls(Recording { head: folder::head(&run), entries }))
 }
 

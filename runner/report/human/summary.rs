@@ -39,6 +39,12 @@ pub(super) fn text(paint: Paint, summary: &Summary, brief: usize) -> String {
                 .to_owned(),
         );
     }
+    for (why, n) in &summary.not_sent {
+        let why = clip(&printable(why), 300);
+        let warning = paint.tone(Tone::Unsure, "warning:");
+        lines
+            .push(format!("\n  {warning} pinned, but not in force: {why} ({})", count(*n, "case")));
+    }
     if summary.retried > 0 {
         let first = summary.requests.saturating_sub(summary.retried);
         lines.push(format!(
