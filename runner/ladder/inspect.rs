@@ -1,6 +1,6 @@
 //! The whole ladder of one case: every turn, every token.
 
-use crate::capture::{Boundary, Capture, Run, WireCall};
+use crate::capture::{Boundary, Capture, Exchange, NATIVE, Run, WireCall};
 use crate::diagnostic::count;
 use crate::event::CaseReport;
 use crate::finding::Status;
@@ -67,6 +67,16 @@ fn verdict(lines: &mut Vec<String>, report: &CaseReport) {
     }
 }
 
+/// How a server came to show what is below, where it was a server.
+fn seen_by(boundary: Boundary, exchange: &Exchange) -> Option<String> {
+    let rung = match boundary {
+        Boundary::Input => &exchange.input.seen().ok()?.rung,
+        Boundary::Generation => &exchange.generation.seen().ok()?.rung,
+        _ => return None,
+    };
+    (rung != NATIVE).then(|| format!("seen by: {}", printable(rung)))
+}
+
 fn run_lines(lines: &mut Vec<String>, run: &Run) {
     for (index, exchange) in run.exchanges.iter().enumerate() {
         lines.push(String::new());
@@ -79,6 +89,7 @@ fn run_lines(lines: &mut Vec<String>, run: &Run) {
                 continue;
             }
             lines.push(format!("-- {boundary}"));
+            lines.extend(seen_by(boundary, exchange));
             if let Err(reason) = exchange_lines(lines, boundary, exchange, Detail::Full) {
                 lines.push(format!("hidden: {}", printable(&reason)));
             }

@@ -160,3 +160,15 @@ fn a_later_turn_says_what_it_carries() {
     let carried = "carried     10 of the 13 ids of the turn before; at token 10 40 became the end";
     assert!(shown.contains(carried), "{shown}");
 }
+
+#[test]
+fn inspect_says_how_a_server_showed_its_ids_and_nothing_of_the_kind_in_process() {
+    let mut capture = sample::capture();
+    assert!(!inspect(&capture, None).contains("seen by"));
+    let exchange = &mut capture.runs[0].exchanges[0];
+    exchange.input.edit().rung = "the render route".to_owned();
+    exchange.generation.edit().rung = "shadow call: returned ids".to_owned();
+    let text = inspect(&capture, None);
+    assert!(text.contains("-- input\nseen by: the render route\n"), "{text}");
+    assert!(text.contains("-- generation\nseen by: shadow call: returned ids\n"), "{text}");
+}

@@ -195,6 +195,17 @@ pub struct Told {
     pub of_request: bool,
 }
 
+/// The settings of servers that take little beyond the first of the API.
+const FEW: &[(&str, &str)] = &[
+    ("temperature", "temperature"),
+    ("top_p", "top_p"),
+    ("seed", "seed"),
+    ("max_tokens", "max_tokens"),
+    ("stop", "stop"),
+    ("presence_penalty", "presence_penalty"),
+    ("frequency_penalty", "frequency_penalty"),
+];
+
 /// Every dialect, in the order in which `auto` tries them; the last one is what remains.
 pub static ALL: &[&Dialect] = &[
     &llamacpp::DIALECT,

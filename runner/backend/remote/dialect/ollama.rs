@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    Dialect, ErrorShape, LogprobStage, Prefill, Probe, PromptRoute, Quirks, Shadow, Telling, Told,
-    ask_logprobs, whole,
+    Dialect, ErrorShape, FEW, LogprobStage, Prefill, Probe, PromptRoute, Quirks, Shadow, Telling,
+    Told, ask_logprobs, whole,
 };
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -13,15 +13,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     probe: Some(Probe { path: "/api/version", body: None, recognise }),
     facts: &[("version", "/api/version", "/version")],
     context: &[],
-    settings: &[
-        ("temperature", "temperature"),
-        ("top_p", "top_p"),
-        ("seed", "seed"),
-        ("max_tokens", "max_tokens"),
-        ("stop", "stop"),
-        ("presence_penalty", "presence_penalty"),
-        ("frequency_penalty", "frequency_penalty"),
-    ],
+    settings: FEW,
     template: None,
     prefill: Prefill::Refused,
     profile: ask_logprobs,

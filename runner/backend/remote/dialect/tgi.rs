@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Dialect, ErrorShape, LogprobStage, Prefill, Probe, PromptRoute, Quirks, Shadow, ask_logprobs,
-    untold,
+    Dialect, ErrorShape, FEW, LogprobStage, Prefill, Probe, PromptRoute, Quirks, Shadow,
+    ask_logprobs, untold,
 };
 use crate::backend::remote::reply::Choice;
 use crate::request::Request;
@@ -19,15 +19,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("dtype", "/info", "/model_dtype"),
     ],
     context: &[("/info", "/max_total_tokens")],
-    settings: &[
-        ("temperature", "temperature"),
-        ("top_p", "top_p"),
-        ("seed", "seed"),
-        ("max_tokens", "max_tokens"),
-        ("stop", "stop"),
-        ("presence_penalty", "presence_penalty"),
-        ("frequency_penalty", "frequency_penalty"),
-    ],
+    settings: FEW,
     template: None,
     prefill: Prefill::Refused,
     profile,
