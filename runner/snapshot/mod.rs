@@ -15,6 +15,8 @@ mod body;
 mod compare;
 mod difference;
 mod elsewhere;
+#[cfg(test)]
+mod elsewhere_tests;
 mod file;
 mod review;
 #[cfg(test)]
@@ -158,6 +160,10 @@ pub fn check(
     let foreign = stored.as_ref().is_some_and(
         |stored| matches!((&stored.target, target), (Some(theirs), Some(ours)) if theirs != ours),
     );
+    // Of another target's tokens nothing can be said without tokens.
+    if foreign && let Some(reason) = unseen_tokens(boundary, capture) {
+        return Ok(Comparison::Hidden(reason));
+    }
     // What was accepted from one target is not put up for replacement by a run on another.
     let update = if foreign && update != Update::Always { Update::No } else { update };
     let change = stored.as_ref().map(|stored| {
@@ -190,6 +196,17 @@ pub fn check(
     let (expected, actual) = (change.expected, change.actual);
     let change = Change { path, line, expected, actual, tokens, pending, tolerance };
     Ok(Comparison::Changed(Box::new(change)))
+}
+
+/// Why some exchange shows no tokens at a boundary that is made of them.
+fn unseen_tokens(boundary: Boundary, capture: &Capture) -> Option<String> {
+    let mut exchanges = capture.runs.first()?.exchanges.iter();
+    let reason = match boundary {
+        Boundary::Input => exchanges.find_map(|exchange| exchange.prompt_tokens().err()),
+        Boundary::Generation => exchanges.find_map(|exchange| exchange.output_tokens().err()),
+        _ => None,
+    };
+    reason.map(str::to_owned)
 }
 
 impl Comparison {

@@ -115,3 +115,17 @@ fn profiles_ask_for_evidence_without_what_the_server_refuses() {
     request.tools = vec![json!({})];
     assert!(!fields("llamacpp", &request).contains("logprobs"));
 }
+
+#[test]
+fn vllm_says_by_silence_that_the_first_end_id_ended_it() {
+    let mend = by_name("vllm").unwrap().mend;
+    let ended = |finish: &str, reason: Option<Value>| {
+        let finish_reason = Some(finish.to_owned());
+        let mut choice = Choice { finish_reason, stop_reason: reason, ..Choice::default() };
+        mend(&mut choice);
+        choice.stop_type
+    };
+    assert_eq!(ended("stop", None).as_deref(), Some("eos"));
+    assert_eq!(ended("stop", Some(json!("plum"))), None);
+    assert_eq!(ended("length", None), None);
+}

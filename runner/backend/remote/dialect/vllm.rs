@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Dialect, ErrorShape, LogprobStage, Prefill, Probe, PromptRoute, Quirks, Shadow, Telling, Told,
-    ask_logprobs, whole,
+    ask_logprobs,
 };
+use crate::backend::remote::reply::Choice;
 use crate::request::Request;
 
 pub(super) const SETTINGS: &[(&str, &str)] = &[
@@ -44,8 +45,15 @@ pub(super) static DIALECT: Dialect = Dialect {
     resolve,
     detokenize: Some(("/detokenize", "prompt")),
     shadow: Shadow::None,
-    mend: whole,
+    mend,
 };
+
+/// A `stop` without a reason is the model's first end id; every other cause has one.
+fn mend(choice: &mut Choice) {
+    if choice.finish_reason.as_deref() == Some("stop") && choice.stop_reason.is_none() {
+        choice.stop_type = Some("eos".to_owned());
+    }
+}
 
 fn tokenize(model: &str) -> Value {
     json!({"model": model, "prompt": "a"})
