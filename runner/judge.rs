@@ -20,6 +20,9 @@ pub const NO_CALL: &str = "no_call";
 /// The rule that such a conversation breaks.
 pub const TOOL_WAS_CALLED: &str = "tool_was_called";
 
+/// The rule that a server's reply breaks when its form is not what the API promises, though it could be read.
+pub const FORM_IS_KEPT: &str = "form_is_kept";
+
 /// Judges one case. `snapshots` are the findings of its snapshot files, which only the run loop may touch.
 pub fn judge(
     case: &Case,
@@ -30,6 +33,7 @@ pub fn judge(
 ) -> CaseReport {
     let mut findings = rules(case, capture);
     findings.extend(missing_call(case, capture));
+    findings.extend(form(case, capture));
     for (n, turn) in case.turns.iter().enumerate() {
         for expectation in &turn.expect {
             findings.push(expect(expectation, capture, accepted, Some(n)));
@@ -147,6 +151,30 @@ fn rules(case: &Case, capture: &Capture) -> Vec<Finding> {
         findings.extend(worst);
     }
     findings
+}
+
+/// Whether every reply of a server keeps the API's form: the first that does not, or nothing in process.
+fn form(case: &Case, capture: &Capture) -> Option<Finding> {
+    let mut worst = None;
+    let conversations =
+        capture.runs.iter().enumerate().chain(capture.twin.iter().map(|twin| (0, twin)));
+    for (n, run) in conversations {
+        for exchange in run.exchanges.iter().filter(|exchange| !exchange.wire.is_empty()) {
+            let Ok(response) = exchange.response.seen() else { continue };
+            let expected = "the API's form";
+            let outcome = match response.faults.first() {
+                None => Outcome::pass(expected, "kept"),
+                Some(fault) => Outcome::fail(expected, fault.clone(), fault.clone()),
+            };
+            let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
+            let spec = turn.unwrap_or(&case.location);
+            let finding =
+                Finding::new(FORM_IS_KEPT, Kind::Branch, Boundary::Response, outcome, spec)
+                    .in_reply(exchange.turn + 1, number(capture, n));
+            worst = Some(worse(worst, finding));
+        }
+    }
+    worst
 }
 
 /// The finding for a tool result that has no call to answer.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::capture::{
-    Boundary, Exchange, Generation, Input, Observed, OutputToken, Response, Run, Setting,
+    Boundary, Exchange, Generation, Input, NOT_SENT, Observed, OutputToken, Response, Run, Setting,
 };
 use crate::diagnostic::count;
 use crate::event::{BoundaryStatus, LadderStep};
@@ -146,7 +146,13 @@ fn tail(name: &str, text: &str) -> Vec<String> {
 fn settings(settings: &[Setting]) -> Vec<String> {
     let show = |setting: &Setting| match setting.resolved.seen() {
         Ok(value) => format!("{}={value}", setting.name),
-        Err(_) => format!("{}=?", setting.name),
+        Err(_) => match &setting.requested {
+            Some(asked) if setting.provenance == NOT_SENT => {
+                format!("{}={asked} NOT SENT", setting.name)
+            }
+            Some(asked) => format!("{}={asked} (sent, not told)", setting.name),
+            None => format!("{}=?", setting.name),
+        },
     };
     let (pinned, unpinned): (Vec<_>, Vec<_>) =
         settings.iter().partition(|setting| setting.requested.is_some());

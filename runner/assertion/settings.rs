@@ -58,7 +58,7 @@ pub fn not_sent(settings: &[Setting]) -> Vec<String> {
 fn describe(setting: &Setting) -> String {
     match &setting.resolved {
         Observed::Seen(value) => format!("{} = {value} ({})", setting.name, setting.provenance),
-        Observed::Hidden(_) => format!("{} not seen", setting.name),
+        Observed::Hidden(_) => format!("{} (not told)", setting.name),
     }
 }
 

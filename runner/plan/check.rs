@@ -12,6 +12,7 @@ use super::{Case, settings, tools};
 use crate::branch::Branch;
 use crate::capture::Boundary;
 use crate::diagnostic::choices;
+use crate::judge::FORM_IS_KEPT;
 use crate::spec::NodeId;
 
 /// File systems take names of 255 bytes; topic, matrix and ending need their share.
@@ -24,6 +25,7 @@ fn allowable() -> Vec<&'static str> {
         .iter()
         .map(|boundary| boundary.name())
         .chain(rules.map(|rule| rule.name))
+        .chain([FORM_IS_KEPT])
         .collect()
 }
 

@@ -81,6 +81,11 @@ fn check_remote(remote: &spec::Remote, report: Report<'_>) {
         let help = "write the API's root, such as `http://127.0.0.1:8000/v1`".to_owned();
         report(remote.url.node, NO_ADDRESS.to_owned(), help);
     }
+    if remote.url.value.trim_end_matches('/').ends_with("/completions") {
+        let help =
+            "leave out `/chat/completions`; evalsuite adds it, and asks other routes as well";
+        report(remote.url.node, "this is a route, not the API's root".to_owned(), help.to_owned());
+    }
     if remote.model.value.is_empty() {
         let help = "`GET /v1/models` of the server lists the names".to_owned();
         report(remote.model.node, "the model has no name".to_owned(), help);
@@ -89,7 +94,9 @@ fn check_remote(remote: &spec::Remote, report: Report<'_>) {
         check_dialect(dialect, report);
     }
     for name in [&remote.api_key_env, &remote.api_key_header].into_iter().flatten() {
-        if !name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        let env = std::ptr::eq(name, remote.api_key_env.as_ref().unwrap_or(name));
+        let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || (c == '-' && !env);
+        if !name.value.chars().all(legal) || name.value.is_empty() {
             let help = "name the variable that holds the key, such as `STAGING_KEY`".to_owned();
             report(name.node, NO_NAME.to_owned(), help);
         }

@@ -41,6 +41,11 @@ fn parse(stored: &Stored, boundary: Boundary, accepted: &mut Accepted) -> Result
         if exchange == 0 {
             return Err((index, "`exchange` is missing above this line".to_owned()));
         }
+        // Nothing was shown to be accepted: `output: 14, hidden, "no ids"`.
+        if count.starts_with("hidden, ") || count.contains(", hidden, ") {
+            slot(accepted, exchange - 1);
+            continue;
+        }
         let count: usize = count
             .trim()
             .parse()

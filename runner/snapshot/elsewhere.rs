@@ -18,7 +18,8 @@ pub(super) fn first_difference(
     if boundary == Boundary::Settings {
         return settings(&old, &new);
     }
-    let (old, new) = (without_form(boundary, &old), without_form(boundary, &new));
+    let hidden = hidden_text(boundary, &old, &new);
+    let (old, new) = (without_form(boundary, &old, hidden), without_form(boundary, &new, hidden));
     let (mut a, mut b) = (old.iter(), new.iter());
     loop {
         match (a.next(), b.next()) {
@@ -33,11 +34,43 @@ pub(super) fn first_difference(
     }
 }
 
-/// The numbered lines, but for those that say how a reply was cut into deltas.
-fn without_form<'a>(boundary: Boundary, lines: &[&'a str]) -> Vec<(usize, &'a str)> {
-    let numbered = lines.iter().copied().enumerate();
-    let form = |line: &str| boundary == Boundary::Response && line.starts_with("stream: ");
-    numbered.filter(|(_, line)| !form(line)).collect()
+/// The numbered lines, but for those that say how a reply was cut into deltas, and for a text that one side hides.
+fn without_form<'a>(
+    boundary: Boundary,
+    lines: &[&'a str],
+    hidden: Option<&str>,
+) -> Vec<(usize, &'a str)> {
+    let mut kept = Vec::new();
+    let mut inside = false;
+    for (index, line) in lines.iter().copied().enumerate() {
+        let begins = hidden.is_some_and(|name| line.starts_with(name));
+        inside = begins || (inside && line.starts_with("  "));
+        let form = boundary == Boundary::Response && line.starts_with("stream: ");
+        if !inside && !form {
+            kept.push((index, line));
+        }
+    }
+    kept
+}
+
+/// The text of this boundary that one of the sides hides.
+fn hidden_text(boundary: Boundary, old: &[&str], new: &[&str]) -> Option<&'static str> {
+    let name = match boundary {
+        Boundary::Input => "prompt: ",
+        Boundary::Generation => "text: ",
+        _ => return None,
+    };
+    let hides =
+        |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with("hidden"));
+    let found = old.iter().chain(new).any(hides);
+    // Without its space, since a text that is shown begins on the next line.
+    found.then(|| name.trim_end())
+}
+
+/// Whether a server tells none of the settings that were accepted.
+pub(super) fn tells_nothing(expected: &str, actual: &str) -> bool {
+    let told = |line: &&str| setting(line).is_some_and(|(_, value)| value != "hidden,");
+    expected.lines().any(|line| told(&line)) && !actual.lines().any(|line| told(&line))
 }
 
 fn same(boundary: Boundary, a: &str, b: &str, tolerance: Option<f64>) -> bool {
@@ -49,8 +82,8 @@ fn same(boundary: Boundary, a: &str, b: &str, tolerance: Option<f64>) -> bool {
             // index, id, piece, probability, alternatives; `-` is a probability that is not shown.
             let (old, new) = (words(a), words(b));
             let unseen = |words: &[&str]| words.get(3) == Some(&"-");
-            (unseen(&old) || unseen(&new))
-                && old.get(..3).is_some_and(|head| new.get(..3) == Some(head))
+            let same_token = old.get(..3).is_some_and(|head| new.get(..3) == Some(head));
+            ((unseen(&old) || unseen(&new)) && same_token) || may_have_ended(a, b)
         }
         // Servers say nothing in two ways.
         Boundary::Response => {
@@ -59,6 +92,18 @@ fn same(boundary: Boundary, a: &str, b: &str, tolerance: Option<f64>) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether one side only says that the other may be right about the end.
+fn may_have_ended(a: &str, b: &str) -> bool {
+    let cause = |line: &str| line.strip_prefix("termination: ").map(str::to_owned);
+    let (Some(a), Some(b)) = (cause(a), cause(b)) else { return false };
+    let open = |open: &str, cause: &str| match open {
+        "unknown" => true,
+        "stop_unspecified" => cause.starts_with("eos") || cause.starts_with("stop_"),
+        _ => false,
+    };
+    open(&a, &b) || open(&b, &a)
 }
 
 /// Settings by name and value; one that is not told, or has no effect, is not compared.
@@ -90,7 +135,9 @@ fn settings(old: &[&str], new: &[&str]) -> Option<LineDifference> {
         else {
             continue;
         };
-        if theirs == "hidden," || theirs == value || number(theirs, value) {
+        // What was pinned and not sent is not what was accepted, whatever the server does.
+        let lost = line.ends_with("from request") && other.contains("  from not sent");
+        if !lost && (theirs == "hidden," || theirs == value || number(theirs, value)) {
             continue;
         }
         let (expected, actual) = (Some((*line).to_owned()), Some((*other).to_owned()));
@@ -157,6 +204,31 @@ mod tests {
         );
         let far = "output: 1\n     0     5  \"a\"  -0.20000  5:-0.20000";
         assert_eq!(differs(Boundary::Generation, old, far), Some(1));
+    }
+
+    #[test]
+    fn a_pinned_setting_that_was_not_sent_is_a_difference() {
+        let old = "exchange 1, turn 1\nsettings:\n  stop_token_ids  [11]  from request";
+        let why = "\"not sent: no such field\"";
+        let new = format!(
+            "exchange 1, turn 1\nsettings:\n  stop_token_ids  hidden, {why}  from not sent, requested [11]"
+        );
+        assert_eq!(differs(Boundary::Settings, old, &new), Some(2));
+        let unknown = new.replace("from not sent", "from unknown");
+        assert_eq!(differs(Boundary::Settings, old, &unknown), None);
+        assert!(tells_nothing(old, &unknown));
+        assert!(!tells_nothing(old, old));
+    }
+
+    #[test]
+    fn a_hidden_text_and_an_open_end_are_no_difference() {
+        let old =
+            "termination: eos(2)\ntext:\n  \"a\\n\"\n  \"b\"\noutput: 1\n     0     5  \"a\"  -";
+        let new = "termination: stop_unspecified\ntext: hidden, \"ids only\"\noutput: 1\n     0     5  \"a\"  -";
+        assert_eq!(differs(Boundary::Generation, old, new), None);
+        let capped = old.replace("eos(2)", "length(max_tokens)");
+        assert_eq!(differs(Boundary::Generation, &capped, new), Some(0));
+        assert_eq!(differs(Boundary::Generation, old, &new.replace("0     5", "0     6")), Some(5));
     }
 
     #[test]

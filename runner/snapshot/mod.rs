@@ -164,6 +164,10 @@ pub fn check(
     if foreign && let Some(reason) = unseen_tokens(boundary, capture) {
         return Ok(Comparison::Hidden(reason));
     }
+    let told = stored.as_ref().filter(|_| foreign && boundary == Boundary::Settings);
+    if told.is_some_and(|stored| elsewhere::tells_nothing(&stored.body, &now)) {
+        return Ok(Comparison::Hidden("the server tells no setting".to_owned()));
+    }
     // What was accepted from one target is not put up for replacement by a run on another.
     let update = if foreign && update != Update::Always { Update::No } else { update };
     let change = stored.as_ref().map(|stored| {

@@ -38,6 +38,11 @@ fn good_stream() -> Vec<u8> {
     };
     let mut text = piece(json!({"role": "assistant", "content": "Hi"}), Value::Null);
     text += &piece(json!({}), json!("stop"));
+    let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+    let last = json!({
+        "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage
+    });
+    text += &format!("data: {last}\n\n");
     text += "data: [DONE]\n\n";
     [stream(text.as_bytes()), chunk(b"")].concat()
 }

@@ -165,6 +165,22 @@ fn tool_call(call: &ToolCall) -> Value {
     json!({"id": call.id, "type": "function", "function": function})
 }
 
+/// Whether the spec pinned what is sent under this name.
+pub(super) fn is_pinned(request: &Request, field: &str) -> bool {
+    let theirs = |ours: &str| {
+        let names = super::dialect::ALL.iter().flat_map(|dialect| dialect.settings);
+        names.filter(|(name, _)| *name == ours).any(|(_, theirs)| *theirs == field)
+    };
+    let pinned = request.settings.pinned();
+    pinned.contains_key(field)
+        || pinned.keys().any(|name| theirs(name))
+        || (field == "tool_choice" && request.tool_choice.is_some())
+        || matches!(
+            field,
+            "chat_template_kwargs" | "continue_final_message" | "add_generation_prompt"
+        )
+}
+
 /// The field that a refusal names, if it is one that can be left out.
 pub(super) fn named_field(
     body: &Map<String, Value>,

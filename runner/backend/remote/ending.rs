@@ -31,8 +31,7 @@ pub(super) struct Evidence<'a> {
 pub(super) fn classify(evidence: &Evidence<'_>) -> Termination {
     let word = evidence.choice.finish_reason.as_deref().unwrap_or_default();
     let extra = evidence.choice.stop_reason.as_ref();
-    let faulty = extra.is_some_and(|word| word == "NaN happened")
-        || evidence.choice.logprobs.iter().any(|token| token.logprob.is_nan());
+    let faulty = extra.is_some_and(|word| word == "NaN happened");
     if matches!(word, "abort" | "cancelled" | "canceled" | "timeout" | "error") {
         return Termination::Aborted(word.to_owned());
     }
@@ -78,7 +77,9 @@ fn capped(evidence: &Evidence<'_>) -> Option<Termination> {
         return Some(Termination::LengthMaxTokens);
     }
     let full = evidence.context.zip(evidence.prompt);
-    let full = full.is_some_and(|(context, prompt)| prompt + completion + 1 >= context);
+    let full = full.is_some_and(|(context, prompt)| {
+        prompt.saturating_add(completion).saturating_add(1) >= context
+    });
     full.then_some(Termination::LengthContext)
 }
 

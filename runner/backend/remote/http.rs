@@ -25,6 +25,9 @@ use address::Address;
 pub use answer::LONGEST_BODY;
 use attempt::{Limit, Tried};
 
+/// The longest time for a call that names none: such calls generate nothing.
+const QUIET: Duration = Duration::from_secs(15);
+
 /// A server reached over HTTP.
 ///
 /// Certificates and proxies are looked up as elsewhere: the system's, or those of `ca` alone; `HTTP_PROXY`,
@@ -90,7 +93,7 @@ impl Http {
         let out = Outgoing::new(&call, &self.redactor);
         // An error would mean that the semaphore was closed, which nobody does.
         let permit = self.permits.acquire().await;
-        let limit = Limit::of(call.timeout.unwrap_or(self.idle));
+        let limit = Limit::of(call.timeout.unwrap_or(self.idle.min(QUIET)));
         let mut policy = self.policy;
         if self.dead.load(Ordering::Relaxed) {
             policy.retries = 0;

@@ -20,6 +20,10 @@ mod shadow;
 pub mod sse;
 pub mod transport;
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -28,6 +32,7 @@ use super::{Answer, Ask, Backend, BackendError, Failed, Opening};
 use crate::capture::{Exchange, WireCall};
 use crate::model::ModelDir;
 use crate::plan::RemoteTarget;
+use crate::request::Request;
 use body::Refused;
 use output::ByBytes;
 use probe::Known;
@@ -41,7 +46,7 @@ pub struct Remote {
     model: String,
     local: Option<ModelDir>,
     by_bytes: ByBytes,
-    refused: Mutex<Refused>,
+    refused: Mutex<BTreeMap<Shape, Refused>>,
     /// Side routes that the server does not grant.
     missing: Mutex<Vec<String>>,
 }
@@ -80,14 +85,23 @@ pub async fn over(
     })
 }
 
+/// What servers make a refusal depend on: whether a request is streamed, and whether it offers tools.
+type Shape = (bool, bool);
+
+fn shape(request: &Request) -> Shape {
+    (request.stream, !request.tools.is_empty())
+}
+
 impl Remote {
-    /// What the server has refused so far.
-    fn refused(&self) -> Refused {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What the server has refused so far in requests of this kind.
+    fn refused(&self, request: &Request) -> Refused {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.get(&shape(request)).cloned().unwrap_or_default()
     }
 
-    fn refuse(&self, field: String, why: String) {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(field, why);
+    fn refuse(&self, request: &Request, field: String, why: String) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.entry(shape(request)).or_default().insert(field, why);
     }
 
     fn is_missing(&self, path: &str) -> bool {

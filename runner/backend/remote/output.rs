@@ -120,7 +120,8 @@ async fn known(
             (None, None) => String::new(),
         };
         let score = score.filter(|_| raw);
-        let logprob = score.as_ref().map(|score| score.logprob);
+        // A server that says `null` or a word has told nothing.
+        let logprob = score.as_ref().map(|score| score.logprob).filter(|value| !value.is_nan());
         let top = score.map(|score| top(session, score)).unwrap_or_default();
         tokens.push(OutputToken { id: *id, piece, logprob, top });
     }

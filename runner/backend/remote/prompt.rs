@@ -94,8 +94,14 @@ async fn by_routes(
             PromptRoute::ChatTokenize => chat_tokenize(session, body).await,
             PromptRoute::DebugRender => debug_render(session, body).await,
         };
-        if found.is_some() {
-            return found;
+        // A side route that counts otherwise than the reply did not see what the model read.
+        let counted = reply.usage.map(|usage| usage.prompt_tokens).filter(|count| *count > 0);
+        let fits = |found: &Found| {
+            let length = found.ids.len();
+            length > 0 && (*route == PromptRoute::Returned || counted.is_none_or(|n| n == length))
+        };
+        if let Some(found) = found.filter(fits) {
+            return Some(found);
         }
     }
     None

@@ -11,6 +11,10 @@ use super::transport::{Call, Received};
 use super::{Remote, assemble, prompt, settings};
 use crate::backend::{Ask, BackendError};
 use crate::capture::{CHAT, Delta, Generation, Input, Observed, Response, Setting, WireCall};
+use crate::request::Request;
+
+/// In place of what holds a key.
+const WITHHELD: &str = "[redacted: a key came in pieces]";
 
 /// How many refused fields are dropped before a request is given up.
 const MOST_REFUSALS: usize = 6;
@@ -49,7 +53,8 @@ impl<'a> Session<'a> {
         let mut choice = reply.choices.swap_remove(first);
         self.unecho(&mut choice);
         self.scrub(&mut choice, &mut reply);
-        let generation = self.generation(&choice, &reply, &settings, &input).await;
+        let mut generation = self.generation(&choice, &reply, &settings, &input).await;
+        self.scrub_tokens(&mut generation, &choice);
         let response = response(choice, &mut reply, streamed);
         Ok(Parts {
             input,
@@ -63,7 +68,7 @@ impl<'a> Session<'a> {
     async fn chat(&mut self) -> Result<(Body, Reply, bool), BackendError> {
         let dialect = self.remote.known.dialect;
         for _ in 0..=MOST_REFUSALS {
-            let refused = self.remote.refused();
+            let refused = self.remote.refused(self.ask.request);
             let asked = body::body(dialect, &self.remote.model, self.ask.request, &refused)
                 .map_err(BackendError::Rejected)?;
             let received =
@@ -77,13 +82,15 @@ impl<'a> Session<'a> {
             }
             match answer {
                 Ok(reply) => return Ok((asked, reply, streamed)),
-                Err(NoReply::Refused(error)) => match refused_field(&asked, &error) {
-                    Some(field) => {
-                        let why = format!("dropped: the server refuses it ({})", error.message);
-                        self.remote.refuse(field, why);
+                Err(NoReply::Refused(error)) => {
+                    match refused_field(self.ask.request, &asked, &error) {
+                        Some(field) => {
+                            let why = format!("dropped: the server refuses it ({})", error.message);
+                            self.remote.refuse(self.ask.request, field, why);
+                        }
+                        None => return Err(worded(error, self.remote.transport.address())),
                     }
-                    None => return Err(worded(error)),
-                },
+                }
                 Err(NoReply::Malformed(why)) => return Err(BackendError::Malformed(why)),
                 Err(NoReply::Incomplete(why)) => return Err(BackendError::Incomplete(why)),
             }
@@ -208,11 +215,31 @@ impl<'a> Session<'a> {
             .flatten()
             .for_each(&mut clean);
         choice.tool_calls.iter_mut().for_each(|call| clean(&mut call.arguments));
-        if !found {
-            return;
+        if found {
+            choice.deltas = vec![Delta { content: Some(WITHHELD.to_owned()), ..Delta::default() }];
+            self.withhold();
         }
-        const WITHHELD: &str = "[redacted: a key came in pieces]";
-        choice.deltas = vec![Delta { content: Some(WITHHELD.to_owned()), ..Delta::default() }];
+    }
+
+    /// A key that tokens spell is as readable as one in the text.
+    fn scrub_tokens(&mut self, generation: &mut Generation, choice: &Choice) {
+        let transport = &self.remote.transport;
+        let spells = |text: String| transport.scrub(text.clone()) != text;
+        let scored = choice.logprobs.iter().map(|token| token.token.as_str()).collect();
+        let told = generation.text.seen().is_ok_and(|text| spells(text.clone()));
+        let pieces = generation
+            .tokens
+            .seen()
+            .is_ok_and(|tokens| spells(tokens.iter().map(|token| token.piece.as_str()).collect()));
+        if told || pieces || spells(scored) {
+            generation.text = Observed::Hidden(WITHHELD.to_owned());
+            generation.tokens = Observed::Hidden(WITHHELD.to_owned());
+            self.withhold();
+        }
+    }
+
+    /// Keeps what was received out of the record.
+    fn withhold(&mut self) {
         for response in self.wire.iter_mut().filter_map(|call| call.response.as_mut()) {
             response.sse = None;
             response.body = None;
@@ -254,39 +281,71 @@ fn response(choice: Choice, reply: &mut Reply, streamed: bool) -> Response {
 }
 
 /// The field that the server says it does not know, or does not support here.
-fn refused_field(sent: &Body, error: &ErrorBody) -> Option<String> {
-    // A wrong value names its field, too; leaving that field out would ask something else.
-    const UNKNOWN: [&str; 9] = [
-        "unrecognized",
-        "unrecognised",
-        "unexpected",
-        "unknown",
-        "extra inputs",
-        "not permitted",
-        "not supported",
-        "unsupported",
-        "does not support",
-    ];
-    let message = error.message.to_lowercase();
-    let refused =
-        matches!(error.status, 400 | 422) && UNKNOWN.iter().any(|word| message.contains(word));
-    if !refused {
+fn refused_field(request: &Request, sent: &Body, error: &ErrorBody) -> Option<String> {
+    const UNKNOWN: [&str; 6] =
+        ["unrecognized", "unrecognised", "unexpected", "unknown", "extra inputs", "not permitted"];
+    const UNSUPPORTED: [&str; 3] = ["not supported", "unsupported", "does not support"];
+    if !matches!(error.status, 400 | 422) {
         return None;
     }
-    body::named_field(&sent.fields, &error.message, error.param.as_deref())
+    let message = error.message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    let field = body::named_field(&sent.fields, &error.message, error.param.as_deref())?;
+    // A refused value names its field, too. Leaving out what the spec pinned would ask something else, so of that only
+    // what the server does not know at all is dropped.
+    let refused = match body::is_pinned(request, &field) {
+        true => says(&UNKNOWN) && !message.contains("value"),
+        false => says(&UNKNOWN) || says(&UNSUPPORTED),
+    };
+    refused.then_some(field)
 }
 
 /// A refusal in the words of the server.
-fn worded(error: ErrorBody) -> BackendError {
-    let message = match error.status {
-        200..300 => format!("the server reports an error inside the reply: {}", error.message),
-        401 | 403 => {
-            format!("the server refuses the key (HTTP {}): {}", error.status, error.message)
-        }
-        status => format!("HTTP {status}: {}", error.message),
+fn worded(error: ErrorBody, address: &str) -> BackendError {
+    let ErrorBody { status, message, .. } = error;
+    let told = match status {
+        200..300 => format!("the server reports an error inside the reply: {message}"),
+        401 | 403 => format!(
+            "the server refuses the key, or wants one (HTTP {status}): {message}; `api_key_env` names the variable that holds it"
+        ),
+        404 | 405 => format!(
+            "HTTP {status}: {message}; {address}/v1/chat/completions was asked: is `url` the API's root?"
+        ),
+        _ => format!("HTTP {status}: {message}"),
     };
-    match error.status {
-        200..300 | 429 | 500.. => BackendError::Unavailable(message),
-        _ => BackendError::Rejected(message),
+    match status {
+        200..300 | 429 | 500.. => BackendError::Unavailable(told),
+        _ => BackendError::Rejected(told),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::backend::remote::dialect::by_name;
+
+    fn refused(pinned: Value, message: &str) -> Option<String> {
+        let mut request = crate::assertion::sample::request(&[(crate::request::Role::User, "hi")]);
+        request.settings = serde_json::from_value(pinned).unwrap();
+        let sent = body::body(by_name("vllm").unwrap(), "m", &request, &body::Refused::new());
+        let error = ErrorBody { status: 400, message: message.to_owned(), ..ErrorBody::default() };
+        refused_field(&request, &sent.unwrap(), &error)
+    }
+
+    #[test]
+    fn what_was_asked_for_as_evidence_is_dropped_and_what_was_pinned_only_where_it_is_unknown() {
+        let none = json!({});
+        let logprobs = Some("logprobs".to_owned());
+        assert_eq!(refused(none.clone(), "logprobs is not supported with tools"), logprobs);
+        let ids = Some("return_token_ids".to_owned());
+        assert_eq!(refused(none, "Unexpected fields: {'return_token_ids'}"), ids);
+        let cold = json!({"temperature": 0.0, "top_k": 3});
+        let value = "Unsupported value: 'temperature' does not support 0 with this model.";
+        assert_eq!(refused(cold.clone(), value), None);
+        assert_eq!(refused(cold.clone(), "temperature must be at least 0.1"), None);
+        let top_k = Some("top_k".to_owned());
+        assert_eq!(refused(cold, "Unrecognized request argument supplied: top_k"), top_k);
     }
 }

@@ -53,7 +53,7 @@ async fn not_streamed(session: &mut Session<'_>) -> Result<(Choice, Option<usize
     let mut request = session.ask.request.clone();
     request.stream = false;
     let remote = session.remote;
-    let refused = remote.refused();
+    let refused = remote.refused(&request);
     let asked = body::body(remote.known.dialect, &remote.model, &request, &refused)?;
     let received = session.send("/v1/chat/completions", "shadow", Some(asked.fields)).await;
     let reply = assemble::chat(remote.known.dialect, &received);
@@ -69,7 +69,7 @@ async fn generate(session: &mut Session<'_>) -> Result<(Choice, Option<usize>), 
     let failed = || "`/generate` did not show the output ids".to_owned();
     let mut asked = Map::new();
     let chat = {
-        let refused = session.remote.refused();
+        let refused = session.remote.refused(session.ask.request);
         let remote = session.remote;
         body::body(remote.known.dialect, &remote.model, session.ask.request, &refused)?.fields
     };

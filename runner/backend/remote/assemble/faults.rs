@@ -41,6 +41,13 @@ impl Faults {
         }
     }
 
+    /// The first by which something of the reply was lost, so that what is left must not be judged.
+    pub(super) fn lost(&self) -> Option<&str> {
+        const LOSSES: [&str; 3] = ["not json", "call", "content lost"];
+        let lost = self.0.iter().find(|fault| LOSSES.contains(&fault.kind));
+        lost.map(|fault| fault.message.as_str())
+    }
+
     /// The sentences.
     pub(super) fn into_sentences(self) -> impl Iterator<Item = String> {
         self.0.into_iter().map(|fault| match fault.more {

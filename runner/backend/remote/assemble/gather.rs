@@ -10,7 +10,7 @@ use super::growing::{Growing, generated};
 use super::take::{self, Object};
 use super::{native, usage};
 use crate::backend::remote::dialect::Dialect;
-use crate::backend::remote::reply::Reply;
+use crate::backend::remote::reply::{NoReply, Reply};
 use crate::capture::Delta;
 
 /// A reply of which not everything was read. A reply in one piece is a single chunk with messages for deltas.
@@ -234,14 +234,20 @@ impl<'a> Gather<'a> {
     }
 
     /// The reply, once nothing more comes; `before` are faults of the framing.
-    pub(super) fn finish(mut self, streamed: bool, before: &[String]) -> Reply {
+    ///
+    /// # Errors
+    /// A part of the reply could not be read.
+    pub(super) fn finish(mut self, streamed: bool, before: &[String]) -> Result<Reply, NoReply> {
         self.check_end(streamed);
         let (dialect, faults) = (self.dialect, &mut self.faults);
         let choices = self.growing.into_values();
         self.reply.choices =
             choices.map(|choice| choice.finish(Place::Whole, dialect, faults)).collect();
+        if let Some(lost) = self.faults.lost() {
+            return Err(NoReply::Malformed(format!("a part of the reply cannot be read: {lost}")));
+        }
         self.reply.faults = before.to_vec();
         self.reply.faults.extend(self.faults.into_sentences());
-        self.reply
+        Ok(self.reply)
     }
 }

@@ -206,8 +206,11 @@ pub(super) fn generated(delta: &Delta) -> bool {
 fn parts(message: &Object, index: usize, place: Place, faults: &mut Faults) -> Option<String> {
     let content = message.get("content").filter(|content| !content.is_null())?;
     let message = format!("the content of choice {index} is JSON, not a text");
+    let Some(parts) = content.as_array() else {
+        faults.add("content lost", place, message);
+        return None;
+    };
     faults.add("content", place, message);
-    let parts = content.as_array()?;
     let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
     Some(texts.collect())
 }

@@ -97,7 +97,7 @@ fn whole(dialect: &Dialect, received: &Received, asked: Asked) -> Result<Reply, 
     if kind != "application/json" && !kind.ends_with("+json") {
         return malformed("the content type application/json");
     }
-    Ok(gather.finish(false, &received.faults))
+    gather.finish(false, &received.faults)
 }
 
 /// The beginning of what came, on one line.

@@ -57,7 +57,7 @@ pub(super) fn read(dialect: &Dialect, received: &Received, asked: Asked) -> Resu
         }
         _ => {}
     }
-    Ok(gather.finish(true, &received.faults))
+    gather.finish(true, &received.faults)
 }
 
 fn take(gather: &mut Gather<'_>, event: &Event, place: Place) -> Result<(), NoReply> {
@@ -75,6 +75,10 @@ fn take(gather: &mut Gather<'_>, event: &Event, place: Place) -> Result<(), NoRe
         }
     };
     if let Some(error) = error_body::inside(&chunk) {
+        return Err(NoReply::Refused(error));
+    }
+    if event.name == "error" {
+        let error = error_body::read(200, "application/json", event.data.as_bytes());
         return Err(NoReply::Refused(error));
     }
     // Events with another name are no chunks.

@@ -196,7 +196,7 @@ fn done_comes_once_and_last() {
 }
 
 #[test]
-fn what_is_no_chunk_is_said_and_left_out() {
+fn what_is_no_chunk_makes_the_reply_unreadable() {
     let (a, end) = (text("a").to_string(), finish("stop").to_string());
     for (data, fault) in [
         (
@@ -209,7 +209,9 @@ fn what_is_no_chunk_is_said_and_left_out() {
             "event 2: it is neither JSON nor [DONE] (unexpected end of hex escape at line 1 column 15): \"{\\\"id\\\": \\\"\\\\ud800\\\"}\"",
         ),
     ] {
-        assert_eq!(faults_of(&[&a, data, &end, DONE]), [fault]);
+        let error = openai(&streamed(&[&a, data, &end, DONE])).unwrap_err();
+        let message = format!("a part of the reply cannot be read: {fault}");
+        assert_eq!(error, NoReply::Malformed(message));
     }
     let mut stream = streamed(&[&a, &end, DONE]);
     stream.faults = vec!["line 3 is no UTF-8".to_owned()];
@@ -250,7 +252,7 @@ fn pieces_of_calls_are_joined_by_index_and_never_by_guess() {
         ]
     );
     let lost = delta(
-        json!({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {"x": 1}}}, 5]}),
+        json!({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {"x": 1}}}]}),
     );
     let reply = openai(&streamed(&data(&[lost, finish("tool_calls")]))).unwrap();
     assert_eq!(reply.choices[0].tool_calls[0].arguments, r#"{"x":1}"#);
@@ -259,9 +261,11 @@ fn pieces_of_calls_are_joined_by_index_and_never_by_guess() {
         [
             "event 1: a piece of a tool call has no `index`",
             "event 1: the arguments of call 0 are JSON, not JSON in a text",
-            "event 1: a tool call is no object: \"5\"",
         ]
     );
+    let lost = delta(json!({"tool_calls": [5]}));
+    let error = openai(&streamed(&data(&[lost, finish("tool_calls")]))).unwrap_err();
+    assert!(format!("{error:?}").contains("a tool call is no object"), "{error:?}");
 }
 
 #[test]

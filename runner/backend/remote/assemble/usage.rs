@@ -15,7 +15,7 @@ pub(super) fn read(usage: &mut Object, place: Place, faults: &mut Faults) -> Opt
     };
     // Servers that generate nothing leave the count out.
     let completion_tokens = completion.unwrap_or(0);
-    let sum = prompt_tokens + completion_tokens;
+    let sum = prompt_tokens.saturating_add(completion_tokens);
     match total {
         Some(total) if total != sum => faults.add(
             "total_tokens",
