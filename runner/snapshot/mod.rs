@@ -165,7 +165,12 @@ pub fn check(
         return Ok(Comparison::Hidden(reason));
     }
     let told = stored.as_ref().filter(|_| foreign && boundary == Boundary::Settings);
-    if told.is_some_and(|stored| elsewhere::tells_nothing(&stored.body, &now)) {
+    let silent = |stored: &file::Stored| {
+        let body = &stored.body;
+        elsewhere::tells_nothing(body, &now)
+            && elsewhere::first_difference(boundary, body, &now, None).is_none()
+    };
+    if told.is_some_and(silent) {
         return Ok(Comparison::Hidden("the server tells no setting".to_owned()));
     }
     // What was accepted from one target is not put up for replacement by a run on another.

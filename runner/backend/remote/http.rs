@@ -239,7 +239,9 @@ fn client(target: &RemoteTarget, address: &Address, jobs: usize) -> Result<Clien
         // Attempts are counted, so that nobody but us may make them.
         .retry(reqwest::retry::never())
         .connect_timeout(target.connect_timeout)
-        .pool_max_idle_per_host(jobs);
+        .pool_max_idle_per_host(jobs)
+        // Small servers close what was idle for a few seconds, just as the next request leaves.
+        .pool_idle_timeout(Duration::from_secs(2));
     if address.is_loopback() {
         builder = builder.no_proxy();
     }

@@ -134,10 +134,22 @@ impl Facts {
 }
 
 impl Known {
+    /// The model's name; with what the server lists instead, where it lists others only. Some servers answer to any name.
+    fn named(&self, model: &str) -> String {
+        let listed = self.facts.get("/v1/models", "/data").and_then(Value::as_array);
+        let names = listed.into_iter().flatten().filter_map(|entry| entry.get("id")?.as_str());
+        let names: Vec<&str> = names.collect();
+        if names.is_empty() || names.contains(&model) {
+            return model.to_owned();
+        }
+        let few: Vec<&str> = names.iter().copied().take(3).collect();
+        format!("{model}, not among those that the server lists: {}", few.join(", "))
+    }
+
     /// What identifies the server, for the manifest.
     pub(super) fn identity(&self, address: &str, model: &str) -> Vec<(String, String)> {
         let mut identity = vec![
-            ("model".to_owned(), model.to_owned()),
+            ("model".to_owned(), self.named(model)),
             ("server".to_owned(), address.to_owned()),
             ("dialect".to_owned(), format!("{}, {}", self.dialect.name, self.how)),
         ];

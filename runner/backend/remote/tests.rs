@@ -199,3 +199,14 @@ fn what_a_server_returns_is_seen_and_the_rest_has_a_reason() {
     let renders = asked.iter().filter(|(path, _)| path.ends_with("/render")).count();
     assert_eq!(renders, 1);
 }
+
+#[test]
+fn a_model_that_the_server_does_not_list_is_named_so() {
+    let answers: Answers = |path, _| match path {
+        "/v1/models" => (200, json!({"data": [{"id": "other"}]})),
+        _ => missing(),
+    };
+    let table = Box::new(Table { answers, asked: Arc::default() });
+    let remote = wait(over(table, "m", "openai", None)).unwrap();
+    assert_eq!(remote.identity()[0].1, "m, not among those that the server lists: other");
+}

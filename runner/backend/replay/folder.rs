@@ -20,7 +20,9 @@ pub(super) fn head(run: &StoredRun) -> Head {
     };
     // `vllm, as the target says`: how it was found is of no use here.
     let dialect = fact("dialect").map(|fact| fact.split(',').next().unwrap_or_default().to_owned());
-    Head { url: fact("server"), dialect, model: fact("model"), ..Head::default() }
+    // Behind the name may stand what the server listed instead.
+    let model = fact("model").map(|fact| fact.split(", ").next().unwrap_or_default().to_owned());
+    Head { url: fact("server"), dialect, model, ..Head::default() }
 }
 
 /// The answers that a capture holds.
