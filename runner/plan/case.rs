@@ -25,8 +25,6 @@ pub(super) struct Draft {
     pub(super) base: String,
     /// Where it got that id, once for all combinations of the matrix.
     pub(super) named: Option<Location>,
-    /// The index of its file.
-    pub(super) file: usize,
     /// The index of the file and the target, where the cases of a file are scored together.
     pub(super) group: Option<(usize, String)>,
 }
@@ -123,7 +121,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
     check::evaluable(&case, ledger);
     let grouped = spec.expect.iter().any(|e| is_score(&e.value));
     let group = grouped.then_some((index, target));
-    Draft { case, base, named: None, file: index, group }
+    Draft { case, base, named: None, group }
 }
 
 fn tags(spec: &spec::Spec, case: &spec::Case) -> Vec<String> {

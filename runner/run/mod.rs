@@ -10,7 +10,7 @@ use crate::backend::Opening;
 use crate::error::Error;
 use crate::event::Event;
 use crate::evidence::{RunFolder, StoredRun};
-use crate::plan::Plan;
+use crate::plan::{Cases, Outline, Plan};
 use crate::privacy::Privacy;
 use crate::snapshot::Update;
 
@@ -63,12 +63,18 @@ pub struct Judging {
 /// Takes every event of a run, in order.
 pub type Tell<'a> = &'a mut dyn FnMut(&Event) -> Result<(), Error>;
 
-/// Runs a plan, tells `tell` of every event, and gives the exit code.
+/// Runs the cases of a plan, tells `tell` of every event, and gives the exit code.
 ///
 /// # Errors
-/// [`Error::Backend`] when a target cannot be opened, [`Error::Io`] when a report, a snapshot or the evidence
+/// [`Error::Backend`] when a target cannot be opened, [`Error::Specs`] when a spec or a fixture changed since it was
+/// checked, [`Error::Io`] when a report, a snapshot or the evidence
 /// cannot be written.
-pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, Error> {
+pub async fn run(
+    plan: &Outline,
+    cases: Cases,
+    options: &Options,
+    tell: Tell<'_>,
+) -> Result<u8, Error> {
     let started = now();
     let backends = backends::open(plan, &options.opening).await?;
     let time = Utc::now();
@@ -92,7 +98,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
         update: options.update,
         again: command(&["run".to_owned()], &options.paths),
     };
-    let flights = Flights::new(&plan.cases, &backends, options.opening.jobs, log);
+    let flights = Flights::new(cases, &backends, options.opening.jobs, log);
     conclude.all(Source::Flights(flights), Out { folder, tell }).await
 }
 
@@ -103,13 +109,13 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
 /// [`Error::NothingSelected`] when the run holds no case of the plan; [`Error::Io`] when the evidence cannot be
 /// read or a report cannot be written.
 pub async fn judge(
-    mut plan: Plan,
+    plan: Plan,
     run: &StoredRun,
     options: &Judging,
     tell: Tell<'_>,
 ) -> Result<u8, Error> {
     let started = now();
-    let stored = Stored::new(run, &mut plan)?;
+    let (plan, stored) = Stored::new(run, plan)?;
     let mut manifest = backends::manifest(&plan, run.manifest.targets.clone(), Utc::now());
     manifest.chosen = run.manifest.chosen.clone();
     let conclude = Conclude {

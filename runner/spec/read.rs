@@ -19,15 +19,19 @@ pub(super) const SPANNED: &str = "evalsuite::Spanned";
 /// The newtype name by which [`super::TextOr`] asks for a text where the node is a scalar.
 pub(super) const TEXT_OR: &str = "evalsuite::TextOr";
 
-/// Reads the whole tree as `T`; problems are added to `problems`, and `None` means that reading stopped.
-pub fn read<T: DeserializeOwned>(tree: &Tree, problems: &mut Vec<Diagnostic>) -> Option<T> {
+/// Reads `node` and what is below it as `T`; problems are added to `problems`, and `None` means that reading stopped.
+pub(super) fn read_at<T: DeserializeOwned>(
+    tree: &Tree,
+    node: NodeId,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<T> {
     let bare = RefCell::new(Vec::new());
-    let result = T::deserialize(Reader { tree, node: 0, bare: &bare, strict: true });
+    let result = T::deserialize(Reader { tree, node, bare: &bare, strict: true });
     problems.extend(bare.into_inner());
     match result {
         Ok(value) => Some(value),
-        Err(Refused { node, message, help }) => {
-            let diagnostic = Diagnostic::new(tree.location(node.unwrap_or(0)), message);
+        Err(Refused { node: refused, message, help }) => {
+            let diagnostic = Diagnostic::new(tree.location(refused.unwrap_or(node)), message);
             problems.push(Diagnostic { help, ..diagnostic });
             None
         }

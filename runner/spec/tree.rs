@@ -84,6 +84,11 @@ impl Tree {
         id
     }
 
+    /// The node that holds all others.
+    pub fn root(&self) -> NodeId {
+        0
+    }
+
     /// What the node holds.
     pub fn data(&self, node: NodeId) -> &Data {
         self.nodes.get(node).map_or(&Data::Null, |node| &node.data)
