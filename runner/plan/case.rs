@@ -71,7 +71,6 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
     let branch = spec.branch.value;
     let base = format!("{}/{}.{}", branch.name(), file.topic, case.id.value);
     let target = cell.target.clone().unwrap_or_default();
-    let snapshots = file.targets.as_ref().map(|targets| targets.snapshots()).unwrap_or_default();
     let stem = format!("{}.{}{}", file.topic, case.id.value, cell.file_suffix());
     let layers = [spec.settings.as_ref(), case.settings.as_ref()].map(|s| s.map(|s| &s.value));
     let pinned = layers.into_iter().flatten().chain(cell.settings.as_ref());
@@ -110,7 +109,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
         allow: allowed(spec, case),
         expect,
         snapshot,
-        snapshot_stem: snapshots.join(branch.name()).join(stem),
+        snapshot_stem: file.snapshots.join(branch.name()).join(stem),
         timeout: case
             .timeout
             .as_ref()

@@ -40,6 +40,8 @@ pub(super) struct SpecFile {
     pub(super) targets: Option<Rc<TargetFile>>,
     /// Where its fixtures are.
     pub(super) fixtures: Fixtures,
+    /// The folder of its snapshots, relative to the working directory.
+    pub(super) snapshots: PathBuf,
 }
 
 impl SpecFile {

@@ -73,13 +73,14 @@ fn load(path: &Path, ledger: &mut Ledger) -> Option<SpecFile> {
     let topic =
         path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let fixtures = Fixtures::of(path, targets.as_ref().map(|targets| targets.path.as_path()));
-    let file = SpecFile { tree, spec, topic, targets, fixtures };
+    let snapshots = targets.as_ref().map(|targets| targets.snapshots()).unwrap_or_default();
+    let file = SpecFile { tree, spec, topic, targets, fixtures, snapshots };
     check_file(&file, ledger);
     Some(file)
 }
 
 fn check_file(file: &SpecFile, ledger: &mut Ledger) {
-    check_stop_strings(file, 0, Zone::Elsewhere, ledger);
+    check_stop_strings(file, file.tree.root(), Zone::Elsewhere, ledger);
     if !is_plain(&file.topic) {
         let message = format!("the file's name {:?} cannot be part of an id", file.topic);
         let problem = Diagnostic::file(&file.tree.file, message);

@@ -21,7 +21,7 @@ use crate::snapshot::Update;
 /// Where captures come from, in the order of the plan.
 pub(super) enum Source<'a> {
     /// From backends.
-    Flights(Flights<'a>),
+    Flights(Box<Flights<'a>>),
     /// From evidence.
     Stored(Stored),
 }

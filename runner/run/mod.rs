@@ -99,7 +99,7 @@ pub async fn run(
         again: command(&["run".to_owned()], &options.paths),
     };
     let flights = Flights::new(cases, &backends, options.opening.jobs, log);
-    conclude.all(Source::Flights(flights), Out { folder, tell }).await
+    conclude.all(Source::Flights(Box::new(flights)), Out { folder, tell }).await
 }
 
 /// Judges the captures of a stored run by a plan, tells `tell` of every event, and gives the exit code. Nothing is

@@ -14,8 +14,10 @@ use crate::diagnostic::Diagnostic;
 use crate::privacy::Privacy;
 use crate::request::Settings;
 
+mod arena;
 mod bare;
 mod deferred;
+mod raw;
 mod read;
 mod refused;
 mod tree;
