@@ -38,7 +38,7 @@ pub(super) fn run(args: Run, color: Color) -> Result<u8, Error> {
     };
     let mut told = Told::new(&args.output, color, plan.count)?;
     let mut tell = |event: &Event| told.event(event);
-    event_loop()?.block_on(evalsuite::run::run(&plan, cases, &options, &mut tell))
+    event_loop()?.block_on(evalsuite::run::run(plan, cases, &options, &mut tell))
 }
 
 /// Judges the evidence of a run.

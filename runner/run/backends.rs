@@ -36,9 +36,9 @@ pub(super) fn identities(backends: &Backends) -> Vec<TargetIdentity> {
     backends.iter().map(identity).collect()
 }
 
-/// The manifest of a run of `plan` on these targets.
+/// The manifest of a run of `plan` on these targets. It takes the list of files from the plan, which may be long.
 pub(super) fn manifest(
-    plan: &Outline,
+    plan: &mut Outline,
     targets: Vec<TargetIdentity>,
     now: DateTime<Utc>,
 ) -> Manifest {
@@ -46,7 +46,7 @@ pub(super) fn manifest(
     let mut manifest = Manifest::new(env!("CARGO_PKG_VERSION"), time);
     manifest.targets = targets;
     manifest.selection = plan.selection.clone();
-    manifest.files = plan.files.clone();
+    manifest.files = std::mem::take(&mut plan.files);
     manifest.chosen = plan.chosen.clone();
     manifest
 }

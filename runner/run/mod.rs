@@ -70,15 +70,15 @@ pub type Tell<'a> = &'a mut dyn FnMut(&Event) -> Result<(), Error>;
 /// checked, [`Error::Io`] when a report, a snapshot or the evidence
 /// cannot be written.
 pub async fn run(
-    plan: &Outline,
+    mut plan: Outline,
     cases: Cases,
     options: &Options,
     tell: Tell<'_>,
 ) -> Result<u8, Error> {
     let started = now();
-    let backends = backends::open(plan, &options.opening).await?;
+    let backends = backends::open(&plan, &options.opening).await?;
     let time = Utc::now();
-    let mut manifest = backends::manifest(plan, backends::identities(&backends), time);
+    let mut manifest = backends::manifest(&mut plan, backends::identities(&backends), time);
     manifest.args = options.args.clone();
     manifest.privacy = options.privacy.max(plan.privacy);
     let folder = options.evidence.as_ref().map(|root| RunFolder::create(root, &manifest, time));
@@ -90,7 +90,7 @@ pub async fn run(
         }
     }
     let conclude = Conclude {
-        plan,
+        plan: &plan,
         manifest: &manifest,
         started,
         fail_fast: options.fail_fast,
@@ -115,8 +115,8 @@ pub async fn judge(
     tell: Tell<'_>,
 ) -> Result<u8, Error> {
     let started = now();
-    let (plan, stored) = Stored::new(run, plan)?;
-    let mut manifest = backends::manifest(&plan, run.manifest.targets.clone(), Utc::now());
+    let (mut plan, stored) = Stored::new(run, plan)?;
+    let mut manifest = backends::manifest(&mut plan, run.manifest.targets.clone(), Utc::now());
     manifest.chosen = run.manifest.chosen.clone();
     let conclude = Conclude {
         plan: &plan,

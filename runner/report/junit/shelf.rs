@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
 use std::time::Duration;
 
 use quick_junit::{Property, Report, TestCase, TestSuite};
@@ -18,12 +19,12 @@ pub(super) struct Shelf {
     end: u64,
     suites: Vec<Suite>,
     /// Indices into `suites`.
-    index: BTreeMap<String, usize>,
+    index: BTreeMap<Rc<str>, usize>,
 }
 
 /// The sums of a suite, and where its cases are.
 struct Suite {
-    name: String,
+    name: Rc<str>,
     tests: usize,
     skipped: usize,
     errors: usize,
@@ -52,8 +53,9 @@ impl Shelf {
         let index = match self.index.get(suite_name) {
             Some(index) => *index,
             None => {
-                self.index.insert(suite_name.to_owned(), self.suites.len());
-                self.suites.push(Suite::new(suite_name));
+                let name: Rc<str> = suite_name.into();
+                self.index.insert(Rc::clone(&name), self.suites.len());
+                self.suites.push(Suite::new(name));
                 self.suites.len() - 1
             }
         };
@@ -114,9 +116,9 @@ impl Shelf {
 }
 
 impl Suite {
-    fn new(name: &str) -> Self {
+    fn new(name: Rc<str>) -> Self {
         Suite {
-            name: name.to_owned(),
+            name,
             tests: 0,
             skipped: 0,
             errors: 0,
@@ -127,7 +129,7 @@ impl Suite {
     }
 
     fn without_cases(&self, properties: &[Property]) -> TestSuite {
-        let mut suite = TestSuite::new(&self.name);
+        let mut suite = TestSuite::new(&*self.name);
         suite.tests = self.tests;
         suite.skipped = self.skipped;
         suite.errors = self.errors;
