@@ -165,3 +165,71 @@ impl Arena {
         self.numbers.extend(other.numbers);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use crate::spec::{Data, NodeId, Tree, yaml};
+
+    fn value(tree: &Tree, node: NodeId) -> Value {
+        match tree.data(node) {
+            Data::Null => Value::Null,
+            Data::Bool(value) => json!(value),
+            Data::Int(value) => json!(value),
+            Data::Uint(value) => json!(value),
+            Data::Float(value) => json!(value),
+            Data::Text(text) => json!(text),
+            Data::List(items) => items.iter().map(|item| value(tree, *item)).collect(),
+            Data::Map(entries) => {
+                let entry = |[key, item]: &[NodeId; 2]| {
+                    (tree.text(*key).unwrap().to_owned(), value(tree, *item))
+                };
+                Value::Object(entries.iter().map(entry).collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_is_moved_stays_what_it_is() {
+        let table = [
+            ("a", json!("a")),
+            ("[]", json!([])),
+            ("{}", json!({})),
+            ("[[[-1]], 2]", json!([[[-1]], 2])),
+            (
+                "small: 1\nlarge: [a, b, [c, 1.5, true, ~]]\nlast: x",
+                json!({ "small": 1, "large": ["a", "b", ["c", 1.5, true, null]], "last": "x" }),
+            ),
+            (
+                "large: { a: [1, 2, 3, 4], b: -9223372036854775808 }\nsmall: [18446744073709551615, 0.25]",
+                json!({ "large": { "a": [1, 2, 3, 4], "b": i64::MIN }, "small": [u64::MAX, 0.25] }),
+            ),
+            (
+                "a: &a [x, { y: 7 }]\nb: [*a, *a, é]",
+                json!({ "a": ["x", { "y": 7 }], "b": [["x", { "y": 7 }], ["x", { "y": 7 }], "é"] }),
+            ),
+        ];
+        for (text, expected) in table {
+            let tree = yaml::parse("s", text).unwrap();
+            assert_eq!(value(&tree, tree.root()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_node_of_a_long_list_keeps_its_place() {
+        let line = |n: usize| format!("  - {{ id: \"{n}\", n: [{n}, -{n}] }}\n");
+        let lines: String = (2..500).map(line).collect();
+        let tree = yaml::parse("s", &format!("list:\n{lines}after: 1\n")).unwrap();
+        let list = tree.child(tree.root(), "list").unwrap();
+        for (index, item) in tree.children(list).into_iter().enumerate() {
+            let n = index + 2;
+            assert_eq!(value(&tree, item), json!({ "id": n.to_string(), "n": [n, -(n as i64)] }));
+            let numbers = tree.child(item, "n").unwrap();
+            let at = tree.location(tree.children(numbers)[1]);
+            assert_eq!((at.line, at.column), (n, 21 + 2 * n.to_string().len()));
+            assert_eq!(format!("{}\n", at.source), line(n));
+        }
+        assert_eq!(tree.data(tree.child(tree.root(), "after").unwrap()), Data::Uint(1));
+    }
+}
