@@ -55,9 +55,9 @@ fn selection(select: &Select) -> Selection {
 }
 
 fn check(select: &Select, out: &mut dyn Write) -> Result<u8, Error> {
-    let plan = plan::plan(&selection(select))?;
-    let targets: Vec<&str> = plan.targets.keys().map(String::as_str).collect();
-    let cases = evalsuite::diagnostic::count(plan.cases.len(), "case");
+    let (outline, _) = plan::outline(&selection(select))?;
+    let targets: Vec<&str> = outline.targets.keys().map(String::as_str).collect();
+    let cases = evalsuite::diagnostic::count(outline.count, "case");
     writeln!(out, "{cases} on {}: nothing wrong found", targets.join(", ")).map_err(stdout)?;
     Ok(exit::OK)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use evalsuite::backend::{Opening, Secret, Secrets};
 use evalsuite::error::Error;
 use evalsuite::event::Event;
-use evalsuite::plan::{Plan, TargetKind};
+use evalsuite::plan::{Outline, TargetKind};
 use evalsuite::privacy::Privacy;
 use evalsuite::report::{self, Progress, Reporter};
 use evalsuite::run::{Judging, Options};
@@ -20,10 +20,8 @@ use super::selection;
 /// Runs specs.
 pub(super) fn run(args: Run, color: Color) -> Result<u8, Error> {
     let update = update_mode(&args.update)?;
-    let mut plan = plan::plan(&selection(&args.select))?;
-    for case in &mut plan.cases {
-        case.timeout.get_or_insert(Duration::from_secs(args.timeout));
-    }
+    let (plan, cases) = plan::outline(&selection(&args.select))?;
+    let cases = cases.with_timeout(Duration::from_secs(args.timeout));
     let options = Options {
         opening: Opening { jobs: args.jobs, retries: args.retries, secrets: secrets(&plan)? },
         fail_fast: args.fail_fast,
@@ -38,9 +36,9 @@ pub(super) fn run(args: Run, color: Color) -> Result<u8, Error> {
         },
         paths: args.select.paths.clone(),
     };
-    let mut told = Told::new(&args.output, color, plan.cases.len())?;
+    let mut told = Told::new(&args.output, color, plan.count)?;
     let mut tell = |event: &Event| told.event(event);
-    event_loop()?.block_on(evalsuite::run::run(&plan, &options, &mut tell))
+    event_loop()?.block_on(evalsuite::run::run(plan, cases, &options, &mut tell))
 }
 
 /// Judges the evidence of a run.
@@ -114,7 +112,7 @@ impl Told {
     clippy::disallowed_methods,
     reason = "keys come from the environment and from nowhere else"
 )]
-fn secrets(plan: &Plan) -> Result<Secrets, Error> {
+fn secrets(plan: &Outline) -> Result<Secrets, Error> {
     let mut secrets = Secrets::new();
     for target in plan.targets.values() {
         let TargetKind::Remote(remote) = &target.kind else { continue };

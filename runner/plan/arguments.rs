@@ -32,7 +32,7 @@ fn walk(tree: &Tree, node: NodeId, offered: &[Value], ledger: &mut Ledger) {
     let Some(Data::Map(entries)) = tree.child(node, "arguments").map(|id| tree.data(id)) else {
         return;
     };
-    for (key, value) in entries {
+    for [key, value] in entries {
         let Some(argument) = tree.text(*key) else { continue };
         let Some(declared) = tools::argument(offered, name, argument) else { continue };
         if let Some((message, help)) = mismatch(tree, *value, argument, declared) {
@@ -95,7 +95,7 @@ mod tests {
         let offered = [json!({ "type": "function", "function": function })];
         let tree = yaml::parse("s", &format!("tool_calls:\n  - {calls}")).unwrap();
         let mut ledger = Ledger::default();
-        check(&tree, 0, &offered, &mut ledger);
+        check(&tree, tree.root(), &offered, &mut ledger);
         ledger.problems.iter().map(|p| format!("{} {}", p.location.column, p.message)).collect()
     }
 

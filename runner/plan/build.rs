@@ -1,22 +1,19 @@
-//! From a selection to a plan: discover, read, resolve, check, select.
+//! From a selection to a plan: discover, read, resolve, check, select; one file after another.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::case::{self, Draft, Source};
-use super::dataset::{self, DataSet};
+use super::case::Draft;
 use super::files::{discover, show};
-use super::fixture::Fixtures;
+use super::ids::Ids;
+use super::lazy::{Cases, Part};
 use super::ledger::{Ledger, SpecFile};
+use super::score::{self, Rows};
 use super::select::{Selection, Selector};
-use super::settings::{Zone, check_stop_strings};
-use super::targets::{self, is_plain};
-use super::{Plan, Target, score};
+use super::unfold::Unfolding;
+use super::{Case, Outline, Plan, Target};
 use crate::diagnostic::{Diagnostic, choices};
 use crate::error::Error;
-use crate::finding::Location;
-use crate::privacy::Privacy;
-use crate::spec::{self, CasesFrom, Spanned, TextOr, yaml};
 
 /// Reads every spec that `selection` reaches and resolves the cases that it selects.
 ///
@@ -24,6 +21,20 @@ use crate::spec::{self, CasesFrom, Spanned, TextOr, yaml};
 /// [`Error::Specs`] with every problem of every file, [`Error::Usage`] when the selection itself is wrong,
 /// [`Error::NothingSelected`] when nothing is left.
 pub fn plan(selection: &Selection) -> Result<Plan, Error> {
+    let mut cases = Vec::new();
+    let (outline, _) = scan(selection, &mut |case| cases.push(case))?;
+    Ok(Plan { outline, cases })
+}
+
+/// Checks all that [`plan`] checks and keeps no case: what is known of them together, and the cases one by one.
+///
+/// # Errors
+/// As for [`plan`].
+pub fn outline(selection: &Selection) -> Result<(Outline, Cases), Error> {
+    scan(selection, &mut drop)
+}
+
+fn scan(selection: &Selection, keep: &mut dyn FnMut(Case)) -> Result<(Outline, Cases), Error> {
     let mut selection = selection.clone();
     if selection.paths.is_empty() {
         selection.paths.push(PathBuf::from("specs"));
@@ -31,213 +42,138 @@ pub fn plan(selection: &Selection) -> Result<Plan, Error> {
     let selector = Selector::new(&selection)?;
     let mut ledger = Ledger::default();
     let paths = discover(&selection.paths, &mut ledger.problems)?;
-    let files: Vec<SpecFile> = paths.iter().filter_map(|path| load(path, &mut ledger)).collect();
-    if !selection.answered {
-        check_targets(&selection.target, &files)?;
-    }
-    let mut datasets = BTreeMap::new();
-    let mut drafts = Vec::new();
-    for (index, file) in files.iter().enumerate() {
-        drafts.extend(cases(file, index, &selection.target, &mut datasets, &mut ledger));
-    }
-    check_ids(&drafts, &mut ledger);
-    let all: Vec<_> = drafts.iter().map(|d| (d.case.id.clone(), d.case.tags.clone())).collect();
-    let drafts = selector.apply(drafts);
-    let targets = match selection.answered {
-        true => BTreeMap::new(),
-        false => open_targets(&files, &drafts, &mut ledger),
+    let mut scan = Scan {
+        selection: &selection,
+        selector,
+        ledger,
+        ids: Ids::default(),
+        opened: BTreeSet::new(),
+        outline: Outline::default(),
     };
+    let mut parts = Vec::new();
+    for (index, path) in paths.iter().enumerate() {
+        let Some(file) = Unfolding::open(path, index, &mut scan.ledger) else { continue };
+        scan.check_targets(&file.file)?;
+        let picked = scan.file(file, keep);
+        scan.ledger.forget();
+        if picked.contains(&true) {
+            parts.push(Part { path: path.clone(), picked });
+        }
+    }
+    let Scan { selector, ledger, mut outline, .. } = scan;
     if !ledger.problems.is_empty() {
         return Err(Error::Specs(in_order(ledger.problems)));
     }
-    if drafts.is_empty() {
-        return Err(selector.nothing(&all, paths.len()));
+    if outline.count == 0 {
+        return Err(selector.nothing(&everything(&paths, &selection.target), paths.len()));
     }
-    datasets.retain(|index, _| drafts.iter().any(|draft| draft.file == *index));
-    Ok(Plan {
-        targets,
-        scores: score::over_specs(&files, &drafts),
-        cases: drafts.into_iter().map(|draft| draft.case).collect(),
-        selection: selector.words(),
-        chosen: selection.target.clone(),
-        privacy: privacy(&files),
-        datasets: datasets.into_values().collect(),
-        files: ledger.hashes(),
-    })
+    outline.selection = selector.words();
+    outline.chosen.clone_from(&selection.target);
+    outline.files = ledger.hashes();
+    Ok((outline, Cases::new(parts, ledger, selection.target.clone())))
 }
 
-fn load(path: &Path, ledger: &mut Ledger) -> Option<SpecFile> {
-    let name = show(path);
-    let text = ledger.text(path, None)?;
-    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
-        let problem = Diagnostic::file(name, "the file is empty");
-        ledger.problems.push(problem.help("begin with `branch:`, or remove the file"));
-        return None;
-    }
-    let tree = match yaml::parse(&name, &text) {
-        Ok(tree) => tree,
-        Err(problem) => {
-            ledger.problems.push(problem);
-            return None;
-        }
-    };
-    let spec = spec::read(&tree, &mut ledger.problems)?;
-    let targets = targets::nearest(path, ledger);
-    let topic =
-        path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let fixtures = Fixtures::of(path, targets.as_ref().map(|targets| targets.path.as_path()));
-    let file = SpecFile { tree, spec, topic, targets, fixtures };
-    check_file(&file, ledger);
-    Some(file)
+/// What is known while one file after another is read.
+struct Scan<'a> {
+    selection: &'a Selection,
+    selector: Selector<'a>,
+    ledger: Ledger,
+    ids: Ids,
+    /// The target files and the targets in them that were opened.
+    opened: BTreeSet<(PathBuf, String)>,
+    outline: Outline,
 }
 
-fn check_file(file: &SpecFile, ledger: &mut Ledger) {
-    check_stop_strings(file, 0, Zone::Elsewhere, ledger);
-    if !is_plain(&file.topic) {
-        let message = format!("the file's name {:?} cannot be part of an id", file.topic);
-        let problem = Diagnostic::file(&file.tree.file, message);
-        ledger.problems.push(problem.help("use letters, digits, `-`, `_` and `.`"));
-    }
-    // A target file that could not be read has been reported by itself.
-    if file.targets.is_none() && !ledger.targets.values().any(Option::is_none) {
-        let help = "write one into the folder of the spec or above it; `evalsuite init` does so";
-        ledger.report(
-            file.at(file.spec.branch.node),
-            "there is no `targets.yaml` for this spec",
-            help,
-        );
-    }
-    if file.spec.cases.is_empty() && file.spec.cases_from.is_none() {
-        let help = "add `cases:`, or `cases_from:` for a data set";
-        ledger.report(file.at(file.spec.branch.node), "the spec has no case", help);
-    }
-}
-
-fn cases(
-    file: &SpecFile,
-    index: usize,
-    chosen: &[String],
-    datasets: &mut BTreeMap<usize, (String, String)>,
-    ledger: &mut Ledger,
-) -> Vec<Draft> {
-    let mut drafts = Vec::new();
-    for case in &file.spec.cases {
-        let source = Source { file, index, case, reference: None, row: None };
-        drafts.extend(case::expand(source, chosen, ledger));
-    }
-    let Some(from) = &file.spec.cases_from else { return drafts };
-    let DataSet { file: name, hash, rows } = dataset::load(file, from, ledger);
-    datasets.insert(index, (name, hash));
-    for row in &rows {
-        let case = &row_case(from, &row.id, &row.user);
-        let reference = row.reference.as_deref();
-        let source = Source { file, index, case, reference, row: Some(&row.at) };
-        drafts.extend(case::expand(source, chosen, ledger));
-    }
-    drafts
-}
-
-/// A row as if it had been typed where `cases_from` stands.
-fn row_case(from: &Spanned<CasesFrom>, id: &str, user: &[String]) -> Spanned<spec::Case> {
-    let node = from.node;
-    let turn = |text: &String| {
-        let user = Some(Spanned { value: TextOr::Text(text.clone()), node });
-        let turn =
-            spec::Turn { user, tool: None, assistant: None, prefill: None, expect: Vec::new() };
-        Spanned { value: turn, node }
-    };
-    let value = spec::Case {
-        id: Spanned { value: id.to_owned(), node },
-        turns: Spanned { value: user.iter().map(turn).collect(), node },
-        summary: None,
-        system: None,
-        tools: None,
-        tool_choice: None,
-        settings: None,
-        template: serde_json::Map::new(),
-        stream: None,
-        repeat: None,
-        tags: Vec::new(),
-        timeout: None,
-        known_failure: None,
-        allow: BTreeMap::new(),
-        expect: Vec::new(),
-        snapshot: None,
-        matrix: None,
-    };
-    Spanned { value, node }
-}
-
-fn check_targets(chosen: &[String], files: &[SpecFile]) -> Result<(), Error> {
-    for name in chosen {
-        for targets in files.iter().filter_map(|file| file.targets.as_ref()) {
-            if !targets.knows(name) {
-                let legal = choices(name, &targets.names());
-                let message =
-                    format!("there is no target `{name}` in {}: {legal}", show(&targets.path));
-                return Err(Error::Usage(message));
+impl Scan<'_> {
+    /// Checks every case of a file and says which are selected; those are handed to `keep`.
+    fn file(&mut self, mut unfolding: Unfolding, keep: &mut dyn FnMut(Case)) -> Vec<bool> {
+        let mut picked = Vec::new();
+        let mut rows = Rows::default();
+        while let Some(drafts) = unfolding.next(&self.selection.target, &mut self.ledger) {
+            for draft in drafts {
+                self.check_id(&draft);
+                let picks = self.selector.picks(&draft);
+                picked.push(picks);
+                if !picks {
+                    continue;
+                }
+                self.open_target(&unfolding.file, &draft);
+                if draft.group.is_some() {
+                    rows.add(&draft.case.target, self.outline.count);
+                }
+                self.outline.count += 1;
+                keep(draft.case);
             }
         }
+        let Unfolding { file, dataset, .. } = unfolding;
+        self.outline.scores.extend(score::over_spec(&file, &rows));
+        if let Some(targets) = &file.targets {
+            // The strictest of the target files: one run has one folder.
+            self.outline.privacy = self.outline.privacy.max(targets.privacy());
+        }
+        if let Some(dataset) = dataset.filter(|_| picked.contains(&true)) {
+            self.outline.datasets.insert(dataset.file, dataset.hash);
+        }
+        picked
     }
-    Ok(())
-}
 
-/// Two cases with one id, in one file or in two.
-fn check_ids(drafts: &[Draft], ledger: &mut Ledger) {
-    let mut first: BTreeMap<&str, &Location> = BTreeMap::new();
-    for draft in drafts {
-        let Some(at) = &draft.named else { continue };
-        if let Some(earlier) = first.get(draft.base.as_str()) {
+    fn check_targets(&self, file: &SpecFile) -> Result<(), Error> {
+        let Some(targets) = file.targets.as_ref().filter(|_| !self.selection.answered) else {
+            return Ok(());
+        };
+        let Some(name) = self.selection.target.iter().find(|name| !targets.knows(name)) else {
+            return Ok(());
+        };
+        let legal = choices(name, &targets.names());
+        let message = format!("there is no target `{name}` in {}: {legal}", show(&targets.path));
+        Err(Error::Usage(message))
+    }
+
+    fn check_id(&mut self, draft: &Draft) {
+        let Some(at) = &draft.named else { return };
+        if let Some(earlier) = self.ids.take(&draft.base, at) {
             let message = format!("the id `{}` is already taken", draft.base);
             let help = format!("it is first used at {earlier}; give each case its own");
-            ledger.report(at.clone(), message, help);
-        } else {
-            first.insert(&draft.base, at);
+            self.ledger.report(at.clone(), message, help);
         }
     }
-}
 
-fn open_targets(
-    files: &[SpecFile],
-    drafts: &[Draft],
-    ledger: &mut Ledger,
-) -> BTreeMap<String, Target> {
-    let mut open: BTreeMap<String, Target> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
-    for draft in drafts {
-        let Some(targets) = files.get(draft.file).and_then(|file| file.targets.as_ref()) else {
-            continue;
+    fn open_target(&mut self, file: &SpecFile, draft: &Draft) {
+        let Some(targets) = file.targets.as_ref().filter(|_| !self.selection.answered) else {
+            return;
         };
         let name = &draft.case.target;
-        if !targets.knows(name) || !seen.insert((&targets.path, name)) {
-            continue;
+        if !targets.knows(name) || !self.opened.insert((targets.path.clone(), name.clone())) {
+            return;
         }
-        match targets.open(name) {
-            Ok(target) => {
-                let known = open.entry(name.clone()).or_insert_with(|| target.clone());
-                if *known != target {
-                    let at = draft.case.location.clone();
-                    let message = format!("two targets are named `{name}`, in two target files");
-                    ledger.report(
-                        at,
-                        message,
-                        "rename one, or run the two suites one after the other",
-                    );
-                }
-            }
-            Err(problem) => ledger.problems.push(problem),
+        let target = match targets.open(name) {
+            Ok(target) => target,
+            Err(problem) => return self.ledger.problems.push(problem),
+        };
+        let open: &mut BTreeMap<String, Target> = &mut self.outline.targets;
+        if *open.entry(name.clone()).or_insert_with(|| target.clone()) != target {
+            let message = format!("two targets are named `{name}`, in two target files");
+            let help = "rename one, or run the two suites one after the other";
+            self.ledger.report(draft.case.location.clone(), message, help);
         }
     }
-    open
 }
 
-/// The strictest of the target files: one run has one folder.
-fn privacy(files: &[SpecFile]) -> Privacy {
-    let asked = files.iter().filter_map(|file| Some(file.targets.as_ref()?.privacy()));
-    asked.max().unwrap_or_default()
+/// The id and the tags of every case, for somebody who selected none.
+fn everything(paths: &[PathBuf], chosen: &[String]) -> Vec<(String, Vec<String>)> {
+    let mut ledger = Ledger::default();
+    let mut all = Vec::new();
+    for (index, path) in paths.iter().enumerate() {
+        let Some(mut file) = Unfolding::open(path, index, &mut ledger) else { continue };
+        while let Some(drafts) = file.next(chosen, &mut ledger) {
+            all.extend(drafts.into_iter().map(|draft| (draft.case.id, draft.case.tags)));
+        }
+        ledger.forget();
+    }
+    all
 }
 
-fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let key = |p: &Diagnostic| {
         (p.location.file.clone(), p.location.line, p.location.column, p.message.clone())
     };

@@ -25,8 +25,6 @@ pub(super) struct Draft {
     pub(super) base: String,
     /// Where it got that id, once for all combinations of the matrix.
     pub(super) named: Option<Location>,
-    /// The index of its file.
-    pub(super) file: usize,
     /// The index of the file and the target, where the cases of a file are scored together.
     pub(super) group: Option<(usize, String)>,
 }
@@ -73,7 +71,6 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
     let branch = spec.branch.value;
     let base = format!("{}/{}.{}", branch.name(), file.topic, case.id.value);
     let target = cell.target.clone().unwrap_or_default();
-    let snapshots = file.targets.as_ref().map(|targets| targets.snapshots()).unwrap_or_default();
     let stem = format!("{}.{}{}", file.topic, case.id.value, cell.file_suffix());
     let layers = [spec.settings.as_ref(), case.settings.as_ref()].map(|s| s.map(|s| &s.value));
     let pinned = layers.into_iter().flatten().chain(cell.settings.as_ref());
@@ -112,7 +109,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
         allow: allowed(spec, case),
         expect,
         snapshot,
-        snapshot_stem: snapshots.join(branch.name()).join(stem),
+        snapshot_stem: file.snapshots.join(branch.name()).join(stem),
         timeout: case
             .timeout
             .as_ref()
@@ -123,7 +120,7 @@ fn draft(source: Source<'_>, cell: &Cell, offered: &[Value], ledger: &mut Ledger
     check::evaluable(&case, ledger);
     let grouped = spec.expect.iter().any(|e| is_score(&e.value));
     let group = grouped.then_some((index, target));
-    Draft { case, base, named: None, file: index, group }
+    Draft { case, base, named: None, group }
 }
 
 fn tags(spec: &spec::Spec, case: &spec::Case) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! A data set in JSON Lines: each row becomes a case of one user turn, or of several.
 
+use std::rc::Rc;
+
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use super::files::show;
 use super::ledger::{Ledger, SpecFile};
@@ -10,15 +11,22 @@ use crate::diagnostic::{Diagnostic, choices};
 use crate::finding::Location;
 use crate::spec::{CasesFrom, Spanned, place};
 
-/// The rows of a data set.
-#[derive(Debug, Default)]
+/// A data set, read row by row.
+#[derive(Debug)]
 pub(super) struct DataSet {
     /// The file as it is shown.
     pub(super) file: String,
     /// SHA-256 of its text, in hexadecimal.
     pub(super) hash: String,
-    /// The rows in order.
-    pub(super) rows: Vec<Row>,
+    text: Rc<str>,
+    /// Where the next line begins, in bytes.
+    next: usize,
+    /// Lines that were passed.
+    lines: usize,
+    /// How many rows may still be read.
+    left: usize,
+    /// How many could be read.
+    read: usize,
 }
 
 /// One row.
@@ -34,36 +42,52 @@ pub(super) struct Row {
     pub(super) at: Location,
 }
 
-/// Reads the rows; problems name the line of the data set.
-pub(super) fn load(file: &SpecFile, typed: &Spanned<CasesFrom>, ledger: &mut Ledger) -> DataSet {
+/// Opens the file; that it is missing or gives no case is reported.
+pub(super) fn open(
+    file: &SpecFile,
+    typed: &Spanned<CasesFrom>,
+    ledger: &mut Ledger,
+) -> Option<DataSet> {
     let from = &typed.value;
     let at = file.at(from.path.node);
     let path = match file.fixtures.resolve(&from.path.value, at.clone()) {
         Ok(path) => path,
         Err(problem) => {
             ledger.problems.push(problem);
-            return DataSet::default();
+            return None;
         }
     };
-    let Some(text) = ledger.text(&path, Some(at.clone())) else { return DataSet::default() };
-    let name = show(&path);
-    let mut empty = true;
-    let limit = from.limit.as_ref().map_or(usize::MAX, |limit| limit.value);
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).take(limit);
-    let mut rows = Vec::new();
-    for (index, line) in lines {
-        empty = false;
-        let here = Location { line: index + 1, ..place(&name, line, 1, 1) };
-        match row(line, from, rows.len() + 1, here) {
-            Ok(row) => rows.push(row),
-            Err(problem) => ledger.problems.push(*problem),
-        }
-    }
-    if empty {
+    let text = ledger.text(&path, Some(at.clone()))?;
+    let left = from.limit.as_ref().map_or(usize::MAX, |limit| limit.value);
+    if left == 0 || text.lines().all(|line| line.trim().is_empty()) {
         ledger.report(at, "the data set gives no case", "it holds one JSON object on each line");
     }
-    let hash = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    DataSet { file: name, hash, rows }
+    let (file, hash) = (show(&path), ledger.hash(&path));
+    Some(DataSet { file, hash, text, next: 0, lines: 0, left, read: 0 })
+}
+
+impl DataSet {
+    /// The next row that can be read; problems name the line of the data set.
+    pub(super) fn next(&mut self, from: &CasesFrom, ledger: &mut Ledger) -> Option<Row> {
+        let text = Rc::clone(&self.text);
+        while self.left > 0 {
+            let rest = text.get(self.next..).filter(|rest| !rest.is_empty())?;
+            self.next += rest.find('\n').map_or(rest.len(), |end| end + 1);
+            self.lines += 1;
+            let line = rest.lines().next().filter(|line| !line.trim().is_empty());
+            let Some(line) = line else { continue };
+            self.left -= 1;
+            let here = Location { line: self.lines, ..place(&self.file, line, 1, 1) };
+            match row(line, from, self.read + 1, here) {
+                Ok(row) => {
+                    self.read += 1;
+                    return Some(row);
+                }
+                Err(problem) => ledger.problems.push(*problem),
+            }
+        }
+        None
+    }
 }
 
 fn row(line: &str, from: &CasesFrom, number: usize, at: Location) -> Result<Row, Box<Diagnostic>> {

@@ -22,6 +22,8 @@ mod dataset;
 mod document;
 mod files;
 mod fixture;
+mod ids;
+mod lazy;
 mod ledger;
 mod matrix;
 mod score;
@@ -30,8 +32,10 @@ mod settings;
 mod targets;
 mod tools;
 mod turns;
+mod unfold;
 
-pub use build::plan;
+pub use build::{outline, plan};
+pub use lazy::Cases;
 pub use select::Selection;
 
 #[cfg(test)]
@@ -42,10 +46,19 @@ mod tests;
 /// What will run, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// The targets that some case uses, by name.
-    pub targets: BTreeMap<String, Target>,
+    /// What is known of the cases together.
+    pub outline: Outline,
     /// The selected cases, in the order of their files, then of the file.
     pub cases: Vec<Case>,
+}
+
+/// A plan without its cases: what is known of them together.
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// The targets that some case uses, by name.
+    pub targets: BTreeMap<String, Target>,
+    /// How many cases are selected.
+    pub count: usize,
     /// Scores over all cases of a spec.
     pub scores: Vec<SpecScore>,
     /// The selection in words, such as `--branch stopping`; empty when nothing was left out.
@@ -240,6 +253,6 @@ pub struct SpecScore {
     pub target: String,
     /// The `task_score`.
     pub expectation: Expectation,
-    /// Indices into [`Plan::cases`].
+    /// Indices into the cases of the plan.
     pub cases: Vec<usize>,
 }

@@ -34,6 +34,9 @@ pub(super) struct Selector<'a> {
     selection: &'a Selection,
     branches: Vec<Branch>,
     cases: Vec<(&'a str, GlobMatcher)>,
+    /// How many cases were taken that are dealt out to the parts of a partition; those scored together are one.
+    units: usize,
+    last: Option<(usize, String)>,
 }
 
 impl<'a> Selector<'a> {
@@ -52,25 +55,21 @@ impl<'a> Selector<'a> {
         let branches =
             selection.branch.iter().map(|name| branch(name)).collect::<Result<_, _>>()?;
         let cases = selection.case.iter().map(|glob| matcher(glob)).collect::<Result<_, _>>()?;
-        Ok(Selector { selection, branches, cases })
+        Ok(Selector { selection, branches, cases, units: 0, last: None })
     }
 
-    /// The drafts that are selected, in order.
-    pub(super) fn apply(&self, drafts: Vec<Draft>) -> Vec<Draft> {
-        let mut kept: Vec<Draft> =
-            drafts.into_iter().filter(|d| self.takes(&d.case, &d.base)).collect();
-        let Some((part, parts)) = self.selection.partition else { return kept };
+    /// Whether the draft is selected; every draft is asked about once, in order.
+    pub(super) fn picks(&mut self, draft: &Draft) -> bool {
+        if !self.takes(&draft.case, &draft.base) {
+            return false;
+        }
+        let Some((part, parts)) = self.selection.partition else { return true };
         // Cases that are scored together stay together, so that no part judges a share of a data set.
-        let mut unit = 0;
-        let mut last = None;
-        kept.retain(|draft| {
-            if draft.group.is_none() || draft.group != last {
-                unit += 1;
-            }
-            last = draft.group.clone();
-            (unit - 1) % parts == part - 1
-        });
-        kept
+        if draft.group.is_none() || draft.group != self.last {
+            self.units += 1;
+        }
+        self.last.clone_from(&draft.group);
+        (self.units - 1) % parts == part - 1
     }
 
     fn takes(&self, case: &Case, base: &str) -> bool {

@@ -86,7 +86,7 @@ impl Zone {
 pub(super) fn check_stop_strings(file: &SpecFile, node: NodeId, zone: Zone, ledger: &mut Ledger) {
     match file.tree.data(node) {
         Data::Map(entries) => {
-            for (key, value) in entries {
+            for [key, value] in entries {
                 let below = zone.below(file.tree.text(*key).unwrap_or_default());
                 check_stop_strings(file, *value, below, ledger);
             }

@@ -274,8 +274,8 @@ impl TargetFile {
 
     fn place(&self) -> Location {
         self.tree
-            .entry(0, "targets")
-            .map_or(self.tree.location(0), |(key, _)| self.tree.location(key))
+            .entry(self.tree.root(), "targets")
+            .map_or(self.tree.location(self.tree.root()), |(key, _)| self.tree.location(key))
     }
 
     fn folder(&self) -> PathBuf {

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::finding::Status;
 
 /// A project in a temporary folder: `targets.yaml` with the targets `a` and `b`, and the files given.
-fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+pub(super) fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let targets = "default: a\ntargets:\n  a: { candle: { model: ../model } }\n  b: { candle: { model: ../model, dtype: bf16 } }\n";
     let all = [("specs/targets.yaml", targets), ("model/config.json", "{}"), ("Cargo.toml", "")];
@@ -20,11 +20,11 @@ fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test's own project")]
-fn write(path: &Path, text: &str) {
+pub(super) fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn select(folder: &tempfile::TempDir) -> Selection {
+pub(super) fn select(folder: &tempfile::TempDir) -> Selection {
     Selection { paths: vec![folder.path().join("specs")], ..Selection::default() }
 }
 
@@ -33,7 +33,7 @@ fn planned(spec: &str) -> Plan {
     plan(&select(&folder)).map_err(messages).unwrap()
 }
 
-fn messages(error: Error) -> Vec<String> {
+pub(super) fn messages(error: Error) -> Vec<String> {
     match error {
         Error::Specs(problems) => problems.into_iter().map(|p| p.message).collect(),
         other => vec![other.to_string()],
@@ -120,7 +120,7 @@ fn a_matrix_multiplies_and_its_settings_win() {
     assert_eq!(plan.cases[3].id, "streaming/topic.one[stream=true,settings=1,target=b]");
     assert_eq!((plan.cases[3].settings.seed, plan.cases[3].stream), (Some(2), true));
     assert!(!plan.cases[4].stream);
-    assert_eq!(plan.targets.keys().collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(plan.outline.targets.keys().collect::<Vec<_>>(), ["a", "b"]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn rows_become_cases_and_the_data_set_is_hashed() {
     assert_eq!(plan.cases[1].turns[0].say, Say::User("3".into()));
     assert_eq!(plan.cases[1].turns[0].location.line, 3);
     assert_eq!(plan.cases[1].location.line, 3);
-    let (file, hash) = plan.datasets.iter().next().unwrap();
+    let (file, hash) = plan.outline.datasets.iter().next().unwrap();
     assert!(file.ends_with("data/x.jsonl"), "{file}");
     assert_eq!(hash.len(), 64);
 }
@@ -145,7 +145,9 @@ fn a_score_over_a_spec_binds_every_row() {
         "{\"q\": [\"Hi.\", \"1+1?\"], \"a\": 2}\n{\"q\": [\"Hi.\", \"2+2?\"], \"a\": \"4\"}\n";
     let folder = project(&[("specs/topic.yaml", spec), ("data/x.jsonl", rows)]);
     let plan = plan(&select(&folder)).map_err(messages).unwrap();
-    let [score] = plan.scores.as_slice() else { panic!("one score: {:?}", plan.scores) };
+    let [score] = plan.outline.scores.as_slice() else {
+        panic!("one score: {:?}", plan.outline.scores)
+    };
     assert_eq!((score.id.as_str(), score.cases.as_slice()), ("multi_turn/topic", &[0, 1][..]));
     assert_eq!(score.expectation.location.line, 2);
     let capture = sample::capture(vec![sample::exchange(&[1], &[2], "It is 2.")]);
@@ -205,7 +207,7 @@ fn partitions_are_everything_once() {
     all.sort_unstable();
     assert_eq!((ids(&first).len(), ids(&second).len()), (3, 2));
     assert_eq!(all, ids(&plan(&select(&folder)).unwrap()));
-    assert_eq!(first.selection, "--partition 1/2");
+    assert_eq!(first.outline.selection, "--partition 1/2");
 }
 
 #[test]

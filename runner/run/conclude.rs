@@ -1,6 +1,7 @@
 //! From captures to verdicts, whoever brings the captures.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::flights::Flights;
@@ -14,23 +15,23 @@ use crate::event::{CaseReport, CaseStatus, Event, RunStarted, SCHEMA};
 use crate::evidence::RunFolder;
 use crate::judge;
 use crate::manifest::Manifest;
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, Outline};
 use crate::snapshot::Update;
 
 /// Where captures come from, in the order of the plan.
 pub(super) enum Source<'a> {
     /// From backends.
-    Flights(Flights<'a>),
+    Flights(Box<Flights<'a>>),
     /// From evidence.
     Stored(Stored),
 }
 
-impl<'a> Source<'a> {
+impl Source<'_> {
     /// The next case with what was captured; `None` after the last. This may be cancelled and called again.
-    async fn next(&mut self, plan: &'a Plan) -> Option<Result<(&'a Case, Capture), Error>> {
+    async fn next(&mut self) -> Option<Result<(Arc<Case>, Capture), Error>> {
         match self {
             Source::Flights(flights) => flights.next().await,
-            Source::Stored(stored) => stored.next(plan).map(Ok),
+            Source::Stored(stored) => stored.next().map(Ok),
         }
     }
 
@@ -52,7 +53,7 @@ impl<'a> Source<'a> {
 
 /// What judging needs beside the captures.
 pub(super) struct Conclude<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a Outline,
     pub(super) manifest: &'a Manifest,
     pub(super) started: Instant,
     pub(super) fail_fast: bool,
@@ -62,11 +63,13 @@ pub(super) struct Conclude<'a> {
     pub(super) again: String,
 }
 
-impl<'a> Conclude<'a> {
+impl Conclude<'_> {
     /// Judges every case that comes, then the scores over specs; gives the exit code.
-    pub(super) async fn all(&self, mut source: Source<'a>, mut out: Out<'_>) -> Result<u8, Error> {
+    pub(super) async fn all(&self, mut source: Source<'_>, mut out: Out<'_>) -> Result<u8, Error> {
         out.event(Event::Run(self.start()))?;
-        let mut tally = Tally::new(source.notes());
+        let rows = self.plan.scores.iter().flat_map(|score| score.cases.iter().copied());
+        let mut tally = Tally::new(source.notes(), rows);
+        let mut broken = None;
         if let Some(why) = source.broken_off() {
             tally.stop(why);
         }
@@ -74,15 +77,23 @@ impl<'a> Conclude<'a> {
         let mut stop = pin!(signal::told_to_stop());
         loop {
             let landed = tokio::select! {
-                landed = source.next(self.plan) => landed,
+                landed = source.next() => landed,
                 () = &mut stop => {
                     tally.stop(format!("interrupted, {} not run", self.left(&tally)));
                     break;
                 }
             };
-            let Some(landed) = landed else { break };
-            let (case, mut capture) = landed?;
-            let (report, pending) = self.verdict(case, &mut capture)?;
+            let (case, mut capture) = match landed {
+                None => break,
+                Some(Ok(landed)) => landed,
+                // The reports are completed before the error is told.
+                Some(Err(error)) => {
+                    tally.stop(format!("interrupted by an error, {} not run", self.left(&tally)));
+                    broken = Some(error);
+                    break;
+                }
+            };
+            let (report, pending) = self.verdict(&case, &mut capture)?;
             out.close(&capture)?;
             let ends = ends_a_fast_run(report.status);
             tally.case(&capture, &report, pending);
@@ -98,11 +109,11 @@ impl<'a> Conclude<'a> {
         let summary = tally.summary(self.started.elapsed());
         let exit = summary.exit;
         out.event(Event::Summary(summary))?;
-        Ok(exit)
+        broken.map_or(Ok(exit), Err)
     }
 
     fn left(&self, tally: &Tally) -> usize {
-        self.plan.cases.len() - tally.cases()
+        self.plan.count - tally.cases()
     }
 
     fn start(&self) -> RunStarted {
@@ -113,7 +124,7 @@ impl<'a> Conclude<'a> {
             targets: self.manifest.targets.clone(),
             selection: self.plan.selection.clone(),
             branches: Branch::ALL.iter().map(|branch| branch.name().to_owned()).collect(),
-            cases: self.plan.cases.len(),
+            cases: self.plan.count,
             time: self.manifest.time.clone(),
         }
     }

@@ -11,53 +11,63 @@ use crate::capture::{Capture, Exchange, Run};
 use crate::converse::converse;
 use crate::error::Error;
 use crate::evidence::{Log, Place};
-use crate::plan::Case;
+use crate::plan::{Case, Cases};
 
 /// The cases of a plan on their way. Dropping it cancels those that have not landed.
 pub(super) struct Flights<'a> {
-    waiting: std::slice::Iter<'a, Case>,
+    waiting: Cases,
     backends: &'a Backends,
     jobs: usize,
     log: Option<Arc<Log>>,
-    flying: VecDeque<(&'a Case, Flight)>,
+    flying: VecDeque<(Arc<Case>, Flight)>,
+    /// Why no further case takes off.
+    grounded: Option<Error>,
 }
 
 impl<'a> Flights<'a> {
     pub(super) fn new(
-        cases: &'a [Case],
+        cases: Cases,
         backends: &'a Backends,
         jobs: usize,
         log: Option<Arc<Log>>,
     ) -> Self {
-        let flying = VecDeque::new();
-        Flights { waiting: cases.iter(), backends, jobs: jobs.max(1), log, flying }
+        let (jobs, flying) = (jobs.max(1), VecDeque::new());
+        Flights { waiting: cases, backends, jobs, log, flying, grounded: None }
     }
 
     /// The next case in the order of the plan, with what was captured; `None` after the last.
     ///
     /// This may be cancelled and called again: a case that has not landed stays in the queue.
-    pub(super) async fn next(&mut self) -> Option<Result<(&'a Case, Capture), Error>> {
-        while self.flying.len() < self.jobs {
+    pub(super) async fn next(&mut self) -> Option<Result<(Arc<Case>, Capture), Error>> {
+        while self.flying.len() < self.jobs && self.grounded.is_none() {
             let Some(case) = self.waiting.next() else { break };
-            let Some(backend) = self.backends.get(&case.target) else {
-                let message = "no such target was opened".to_owned();
-                return Some(Err(Error::Backend { target: case.target.clone(), message }));
-            };
-            let flight = Trip {
-                case: Arc::new(case.clone()),
-                backend: Arc::clone(backend),
-                log: self.log.clone(),
-            };
-            self.flying.push_back((case, Flight(tokio::spawn(flight.fly()))));
+            self.grounded = case.and_then(|case| self.take_off(case)).err();
         }
-        let (case, flight) = self.flying.front_mut()?;
-        let case: &'a Case = case;
+        let Some((case, flight)) = self.flying.front_mut() else {
+            return self.grounded.take().map(Err);
+        };
+        let case = Arc::clone(case);
         let landed = (&mut flight.0).await;
         self.flying.pop_front();
-        Some(landed.map(|capture| (case, capture)).map_err(|error| Error::Backend {
-            target: case.target.clone(),
-            message: format!("{} broke off: {error}; please report this", case.id),
-        }))
+        Some(match landed {
+            Ok(capture) => Ok((case, capture)),
+            Err(error) => {
+                let message = format!("{} broke off: {error}; please report this", case.id);
+                Err(Error::Backend { target: case.target.clone(), message })
+            }
+        })
+    }
+
+    fn take_off(&mut self, case: Case) -> Result<(), Error> {
+        let case = Arc::new(case);
+        let Some(backend) = self.backends.get(&case.target) else {
+            let message = "no such target was opened".to_owned();
+            return Err(Error::Backend { target: case.target.clone(), message });
+        };
+        let (backend, log) = (Arc::clone(backend), self.log.clone());
+        let trip = Trip { case: Arc::clone(&case), backend, log };
+        self.flying.push_back((case, Flight(tokio::spawn(trip.fly()))));
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::backend::Opening;
 use crate::error::Error;
 use crate::event::Event;
 use crate::evidence::{RunFolder, StoredRun};
-use crate::plan::Plan;
+use crate::plan::{Cases, Outline, Plan};
 use crate::privacy::Privacy;
 use crate::snapshot::Update;
 
@@ -63,16 +63,22 @@ pub struct Judging {
 /// Takes every event of a run, in order.
 pub type Tell<'a> = &'a mut dyn FnMut(&Event) -> Result<(), Error>;
 
-/// Runs a plan, tells `tell` of every event, and gives the exit code.
+/// Runs the cases of a plan, tells `tell` of every event, and gives the exit code.
 ///
 /// # Errors
-/// [`Error::Backend`] when a target cannot be opened, [`Error::Io`] when a report, a snapshot or the evidence
+/// [`Error::Backend`] when a target cannot be opened, [`Error::Specs`] when a spec or a fixture changed since it was
+/// checked, [`Error::Io`] when a report, a snapshot or the evidence
 /// cannot be written.
-pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, Error> {
+pub async fn run(
+    mut plan: Outline,
+    cases: Cases,
+    options: &Options,
+    tell: Tell<'_>,
+) -> Result<u8, Error> {
     let started = now();
-    let backends = backends::open(plan, &options.opening).await?;
+    let backends = backends::open(&plan, &options.opening).await?;
     let time = Utc::now();
-    let mut manifest = backends::manifest(plan, backends::identities(&backends), time);
+    let mut manifest = backends::manifest(&mut plan, backends::identities(&backends), time);
     manifest.args = options.args.clone();
     manifest.privacy = options.privacy.max(plan.privacy);
     let folder = options.evidence.as_ref().map(|root| RunFolder::create(root, &manifest, time));
@@ -84,7 +90,7 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
         }
     }
     let conclude = Conclude {
-        plan,
+        plan: &plan,
         manifest: &manifest,
         started,
         fail_fast: options.fail_fast,
@@ -92,8 +98,8 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
         update: options.update,
         again: command(&["run".to_owned()], &options.paths),
     };
-    let flights = Flights::new(&plan.cases, &backends, options.opening.jobs, log);
-    conclude.all(Source::Flights(flights), Out { folder, tell }).await
+    let flights = Flights::new(cases, &backends, options.opening.jobs, log);
+    conclude.all(Source::Flights(Box::new(flights)), Out { folder, tell }).await
 }
 
 /// Judges the captures of a stored run by a plan, tells `tell` of every event, and gives the exit code. Nothing is
@@ -103,14 +109,14 @@ pub async fn run(plan: &Plan, options: &Options, tell: Tell<'_>) -> Result<u8, E
 /// [`Error::NothingSelected`] when the run holds no case of the plan; [`Error::Io`] when the evidence cannot be
 /// read or a report cannot be written.
 pub async fn judge(
-    mut plan: Plan,
+    plan: Plan,
     run: &StoredRun,
     options: &Judging,
     tell: Tell<'_>,
 ) -> Result<u8, Error> {
     let started = now();
-    let stored = Stored::new(run, &mut plan)?;
-    let mut manifest = backends::manifest(&plan, run.manifest.targets.clone(), Utc::now());
+    let (mut plan, stored) = Stored::new(run, plan)?;
+    let mut manifest = backends::manifest(&mut plan, run.manifest.targets.clone(), Utc::now());
     manifest.chosen = run.manifest.chosen.clone();
     let conclude = Conclude {
         plan: &plan,

@@ -1,18 +1,19 @@
 //! The captures of a stored run, in the order of a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::capture::Capture;
 use crate::diagnostic::count;
 use crate::error::Error;
 use crate::event::Event;
 use crate::evidence::{INTERRUPTED, StoredRun};
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, Outline, Plan};
 
 /// What a stored run holds for a plan.
 pub(super) struct Stored {
     captures: BTreeMap<String, Capture>,
-    next: usize,
+    cases: std::vec::IntoIter<Case>,
     /// What of the plan or of the run is not judged.
     pub(super) notes: Vec<String>,
     /// Why the run ended early, when that is why cases are missing.
@@ -20,8 +21,8 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Reads the captures, and leaves in the plan the cases that have one, on the target that the run used.
-    pub(super) fn new(run: &StoredRun, plan: &mut Plan) -> Result<Stored, Error> {
+    /// Reads the captures, and leaves of the plan the cases that have one, on the target that the run used.
+    pub(super) fn new(run: &StoredRun, mut plan: Plan) -> Result<(Outline, Stored), Error> {
         let mut captures: BTreeMap<String, Capture> =
             run.captures()?.into_iter().map(|capture| (capture.case.clone(), capture)).collect();
         // What the specs say about the target may have changed since; what answered has not.
@@ -29,12 +30,12 @@ impl Stored {
             for case in &mut plan.cases {
                 case.target.clone_from(&only.name);
             }
-            for score in &mut plan.scores {
+            for score in &mut plan.outline.scores {
                 score.target.clone_from(&only.name);
             }
         }
         let all = plan.cases.len();
-        keep(plan, |case| captures.contains_key(&case.id));
+        keep(&mut plan, |case| captures.contains_key(&case.id));
         let ids: BTreeSet<&str> = plan.cases.iter().map(|case| case.id.as_str()).collect();
         let held = captures.len();
         captures.retain(|id, _| ids.contains(id.as_str()));
@@ -54,19 +55,19 @@ impl Stored {
             notes.push(format!("{} of the specs {verb} not in this run", count(missing, "case")));
         }
         // With a selection, the rest of the run was left out on purpose.
-        if left_over > 0 && plan.selection.is_empty() {
+        if left_over > 0 && plan.outline.selection.is_empty() {
             let verb = if left_over == 1 { "is" } else { "are" };
             notes.push(format!("{} of this run {verb} not in the specs", count(left_over, "case")));
         }
         let broken_off = if missing > 0 { broken_off(run)? } else { None };
-        Ok(Stored { captures, next: 0, notes, broken_off })
+        let Plan { outline, cases } = plan;
+        Ok((outline, Stored { captures, cases: cases.into_iter(), notes, broken_off }))
     }
 
-    pub(super) fn next<'a>(&mut self, plan: &'a Plan) -> Option<(&'a Case, Capture)> {
-        let case = plan.cases.get(self.next)?;
-        self.next += 1;
+    pub(super) fn next(&mut self) -> Option<(Arc<Case>, Capture)> {
+        let case = self.cases.next()?;
         let capture = self.captures.remove(&case.id)?;
-        Some((case, capture))
+        Some((Arc::new(case), capture))
     }
 }
 
@@ -79,10 +80,11 @@ fn keep(plan: &mut Plan, wanted: impl Fn(&Case) -> bool) {
         }
     }
     plan.cases.retain(|case| wanted(case));
-    for score in &mut plan.scores {
+    plan.outline.count = plan.cases.len();
+    for score in &mut plan.outline.scores {
         score.cases = score.cases.iter().filter_map(|old| places.get(old).copied()).collect();
     }
-    plan.scores.retain(|score| !score.cases.is_empty());
+    plan.outline.scores.retain(|score| !score.cases.is_empty());
 }
 
 /// Why a run ended before its last case, if it did.

@@ -16,7 +16,9 @@ pub(super) struct Tally {
     pending: usize,
     unpinned: BTreeMap<String, usize>,
     not_sent: BTreeMap<String, usize>,
-    scores: Vec<Option<Score>>,
+    cases: usize,
+    /// What was scored, of the cases that a score over a spec is taken over.
+    scores: BTreeMap<usize, Option<Score>>,
     stopped: Option<String>,
     requests: usize,
     retried: usize,
@@ -24,15 +26,20 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet, with what is known before the first case.
-    pub(super) fn new(notes: Vec<String>) -> Self {
-        Tally { notes, ..Tally::default() }
+    /// Nothing yet, with what is known before the first case; of the cases at the positions `scored` the scores
+    /// are kept.
+    pub(super) fn new(notes: Vec<String>, scored: impl Iterator<Item = usize>) -> Self {
+        let scores = scored.map(|case| (case, None)).collect();
+        Tally { notes, scores, ..Tally::default() }
     }
 
     /// Counts a case with its capture and the snapshots that it left for review.
     pub(super) fn case(&mut self, capture: &Capture, report: &CaseReport, pending: usize) {
         self.pending += pending;
-        self.scores.push(capture.scores.first().cloned());
+        if let Some(score) = self.scores.get_mut(&self.cases) {
+            *score = capture.scores.first().cloned();
+        }
+        self.cases += 1;
         let (mut fields, mut lost) = (BTreeSet::new(), BTreeSet::new());
         for exchange in capture.runs.iter().flat_map(|run| &run.exchanges) {
             if let Ok(settings) = exchange.settings.seen() {
@@ -80,12 +87,12 @@ impl Tally {
 
     /// How many cases were counted.
     pub(super) fn cases(&self) -> usize {
-        self.scores.len()
+        self.cases
     }
 
     /// The score of the case at this position of the plan.
     pub(super) fn score(&self, case: usize) -> Option<Score> {
-        self.scores.get(case).cloned().flatten()
+        self.scores.get(&case).cloned().flatten()
     }
 
     pub(super) fn summary(self, elapsed: Duration) -> Summary {

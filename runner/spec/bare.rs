@@ -3,7 +3,7 @@
 use super::tree::Data;
 
 /// What YAML takes a bare scalar for, where that is not simply a text.
-pub(super) fn mistaken(data: &Data, bare: &str) -> Option<&'static str> {
+pub(super) fn mistaken(data: Data<'_>, bare: &str) -> Option<&'static str> {
     match data {
         Data::Null => Some("nothing"),
         Data::Bool(_) => Some("a truth value"),

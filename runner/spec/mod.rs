@@ -4,27 +4,37 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::assertion::Assertion;
 use crate::branch::Branch;
 use crate::capture::Boundary;
+use crate::diagnostic::Diagnostic;
 use crate::privacy::Privacy;
 use crate::request::Settings;
 
+mod arena;
 mod bare;
+mod deferred;
+mod raw;
 mod read;
 mod refused;
 mod tree;
 mod value;
 pub mod yaml;
 
-pub use read::read;
+pub use deferred::Deferred;
 pub use tree::{Data, NodeId, Tree, place};
 pub use value::{Spanned, TextOr};
 
 #[cfg(test)]
 mod tests;
+
+/// Reads the whole tree as `T`; problems are added to `problems`, and `None` means that reading stopped.
+pub fn read<T: DeserializeOwned>(tree: &Tree, problems: &mut Vec<Diagnostic>) -> Option<T> {
+    read::read_at(tree, tree.root(), problems)
+}
 
 /// A spec file: what all its cases share, and the cases.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -68,7 +78,7 @@ pub struct Spec {
     pub matrix: Option<Spanned<Matrix>>,
     /// The cases.
     #[serde(default)]
-    pub cases: Vec<Spanned<Case>>,
+    pub cases: Vec<Deferred<Case>>,
     /// Further cases, one for each row of a data set.
     pub cases_from: Option<Spanned<CasesFrom>>,
 }

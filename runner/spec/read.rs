@@ -19,15 +19,19 @@ pub(super) const SPANNED: &str = "evalsuite::Spanned";
 /// The newtype name by which [`super::TextOr`] asks for a text where the node is a scalar.
 pub(super) const TEXT_OR: &str = "evalsuite::TextOr";
 
-/// Reads the whole tree as `T`; problems are added to `problems`, and `None` means that reading stopped.
-pub fn read<T: DeserializeOwned>(tree: &Tree, problems: &mut Vec<Diagnostic>) -> Option<T> {
+/// Reads `node` and what is below it as `T`; problems are added to `problems`, and `None` means that reading stopped.
+pub(super) fn read_at<T: DeserializeOwned>(
+    tree: &Tree,
+    node: NodeId,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<T> {
     let bare = RefCell::new(Vec::new());
-    let result = T::deserialize(Reader { tree, node: 0, bare: &bare, strict: true });
+    let result = T::deserialize(Reader { tree, node, bare: &bare, strict: true });
     problems.extend(bare.into_inner());
     match result {
         Ok(value) => Some(value),
-        Err(Refused { node, message, help }) => {
-            let diagnostic = Diagnostic::new(tree.location(node.unwrap_or(0)), message);
+        Err(Refused { node: refused, message, help }) => {
+            let diagnostic = Diagnostic::new(tree.location(refused.unwrap_or(node)), message);
             problems.push(Diagnostic { help, ..diagnostic });
             None
         }
@@ -67,7 +71,7 @@ impl<'t> Reader<'t> {
             self.bare.borrow_mut().push(Diagnostic::new(at, message).help(help));
         }
         match data {
-            Data::Text(text) => Some(text.clone()),
+            Data::Text(text) => Some(text.to_owned()),
             Data::List(_) | Data::Map(_) => None,
             _ => Some(bare.unwrap_or_default().to_owned()),
         }
@@ -110,10 +114,10 @@ impl<'t> Reader<'t> {
     fn any<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         match self.tree.data(self.node) {
             Data::Null => visitor.visit_unit(),
-            Data::Bool(value) => visitor.visit_bool(*value),
-            Data::Int(value) => visitor.visit_i64(*value),
-            Data::Uint(value) => visitor.visit_u64(*value),
-            Data::Float(value) => visitor.visit_f64(*value),
+            Data::Bool(value) => visitor.visit_bool(value),
+            Data::Int(value) => visitor.visit_i64(value),
+            Data::Uint(value) => visitor.visit_u64(value),
+            Data::Float(value) => visitor.visit_f64(value),
             Data::Text(text) => visitor.visit_str(text),
             Data::List(items) => visitor.visit_seq(Items { reader: self, rest: items.iter() }),
             Data::Map(entries) => {
@@ -192,14 +196,14 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Refused> {
         let (word, content) = match self.tree.data(self.node) {
-            Data::Map(entries) => match entries.as_slice() {
-                [(key, value)] => (*key, Some(*value)),
+            Data::Map(entries) => match entries {
+                [[key, value]] => (*key, Some(*value)),
                 [] => {
                     return Err(Refused::new("one word with its value is missing here")
                         .help(choices("", words))
                         .at(self.node));
                 }
-                [_, (second, _), ..] => {
+                [_, [second, _], ..] => {
                     return Err(Refused::new("one entry holds one word; a second begins here")
                         .help("begin a new list item with `- ` for it")
                         .at(*second));
@@ -218,7 +222,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         let text = match self.tree.data(self.node) {
-            Data::Text(text) => text.as_str(),
+            Data::Text(text) => text,
             _ => self.tree.bare(self.node).unwrap_or_default(),
         };
         visitor.visit_str(text).map_err(|e: Refused| e.at(self.node))
@@ -262,7 +266,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 
 struct Entries<'t> {
     reader: Reader<'t>,
-    rest: std::slice::Iter<'t, (NodeId, NodeId)>,
+    rest: std::slice::Iter<'t, [NodeId; 2]>,
     value: Option<NodeId>,
 }
 
@@ -273,7 +277,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Refused> {
-        let Some((key, value)) = self.rest.next() else { return Ok(None) };
+        let Some([key, value]) = self.rest.next() else { return Ok(None) };
         self.value = Some(*value);
         seed.deserialize(Key(self.reader.on(*key))).map(Some)
     }

@@ -17,7 +17,8 @@ fn values_know_their_place() {
     );
     let tree = yaml::parse("s.yaml", &text).unwrap();
     let spec: Spec = read(&tree, &mut Vec::new()).unwrap();
-    let turn = &spec.cases[0].value.turns.value[0];
+    let case = spec.cases[0].read(&tree).unwrap();
+    let turn = &case.value.turns.value[0];
     let at = tree.location(turn.value.expect[0].node);
     assert_eq!((at.line, at.column), (6, 18));
     assert_eq!(at.source, "        expect: [finish_reason: stop]");
@@ -69,9 +70,11 @@ fn an_entry_with_two_words_is_refused_at_the_second() {
 #[test]
 fn anchors_and_merge_keys_work() {
     let text = "branch: stopping\nsettings: &s { temperature: 0 }\ncases:\n  - id: a\n    settings: { <<: *s, seed: 3 }\n    turns: [{ user: x }]\n";
-    let (spec, problems) = parse(text);
+    let tree = yaml::parse("s.yaml", text).unwrap();
+    let mut problems = Vec::new();
+    let spec: Spec = read(&tree, &mut problems).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
-    let case = spec.unwrap().cases.remove(0).value;
+    let case = spec.cases[0].read(&tree).unwrap().value;
     let settings = case.settings.unwrap().value;
     assert_eq!((settings.temperature, settings.seed), (Some(0.0), Some(3)));
 }

@@ -1,6 +1,7 @@
 //! The only place that calls the YAML crate: its defaults take `no` for false and `017` for 17.
 
-use super::tree::{Raw, Tree, place};
+use super::raw::Raw;
+use super::tree::{Tree, place};
 use crate::diagnostic::Diagnostic;
 
 /// Reads a YAML file into a tree with positions.

@@ -7,6 +7,8 @@
 )]
 
 mod bad_specs;
+#[cfg(feature = "candle")]
+mod changed;
 mod cli;
 #[cfg(feature = "candle")]
 mod faults;
