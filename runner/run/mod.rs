@@ -76,7 +76,13 @@ pub async fn run(
     tell: Tell<'_>,
 ) -> Result<u8, Error> {
     let started = now();
-    let backends = backends::open(&plan, &options.opening).await?;
+    let backends = tokio::select! {
+        backends = backends::open(&plan, &options.opening) => backends?,
+        () = signal::told_to_stop() => {
+            let source = std::io::Error::from(std::io::ErrorKind::Interrupted);
+            return Err(Error::Io { action: "open", path: "the targets".into(), source });
+        }
+    };
     let time = Utc::now();
     let mut manifest = backends::manifest(&mut plan, backends::identities(&backends), time);
     manifest.args = options.args.clone();

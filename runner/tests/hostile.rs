@@ -76,7 +76,7 @@ fn rows() -> Vec<Row> {
         .collect::<Vec<_>>();
     let broken_text = [&b"HTTP/1.1 200 OK\r"[..], &broken_text].concat();
     let mut rows = vec![
-        row("slow_first_byte", false, vec![Step::Hang], "no first byte within 400 ms"),
+        row("slow_first_byte", false, vec![Step::Hang], "no first byte within 1500 ms"),
         row("stall", true, hang(first), "nothing more came after"),
         row("cut_stream", true, cut(first), "the connection was closed after"),
         row(
@@ -149,7 +149,7 @@ fn project(server: &Server, cases: &[(String, bool)]) -> Project {
         ),
     );
     let mut spec =
-        "branch: streaming\nsettings: { temperature: 0, max_tokens: 8 }\ntimeout: 0.4\ncases:\n"
+        "branch: streaming\nsettings: { temperature: 0, max_tokens: 8 }\ntimeout: 1.5\ncases:\n"
             .to_owned();
     for (id, stream) in cases {
         write!(
