@@ -11,3 +11,5 @@ trap 'rm -rf "$kept"' EXIT
 mkdir -p "$2"
 cp "$kept"/*/manifest.json "$kept"/*/evidence.jsonl "$2"/
 chmod 644 "$2"/*
+# Where this machine keeps the repository says nothing.
+sed -i -e "s#$(cd ../.. && pwd)/##" -e "s#\"$kept\"#\"evidence\"#" "$2/manifest.json"

@@ -9,12 +9,12 @@ pub mod dialect;
 mod ending;
 pub mod error_body;
 pub mod http;
+mod inquiry;
 mod output;
 mod probe;
 mod prompt;
 pub mod reply;
 pub mod retry;
-mod session;
 mod settings;
 mod shadow;
 pub mod sse;
@@ -34,9 +34,9 @@ use crate::model::ModelDir;
 use crate::plan::RemoteTarget;
 use crate::request::Request;
 use body::Refused;
+use inquiry::Inquiry;
 use output::ByBytes;
 use probe::Known;
-use session::Session;
 use transport::Transport;
 
 /// A server.
@@ -132,8 +132,8 @@ impl Backend for Remote {
     fn exchange<'a>(&'a self, ask: Ask<'a>) -> Answer<'a> {
         Box::pin(async move {
             let started = now();
-            let mut session = Session::new(self, ask);
-            match session.run().await {
+            let mut inquiry = Inquiry::new(self, ask);
+            match inquiry.run().await {
                 Ok(parts) => Ok(Exchange {
                     turn: ask.turn,
                     request: ask.request.clone(),
@@ -141,10 +141,10 @@ impl Backend for Remote {
                     settings: parts.settings,
                     generation: parts.generation,
                     response: parts.response,
-                    wire: session.wire,
+                    wire: inquiry.wire,
                     elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
                 }),
-                Err(error) => Err(Failed { error, wire: session.wire }),
+                Err(error) => Err(Failed { error, wire: inquiry.wire }),
             }
         })
     }

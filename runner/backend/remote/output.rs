@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::dialect::LogprobStage;
 use super::reply::{Choice, TokenLogprob};
-use super::{Session, shadow};
+use super::{Inquiry, shadow};
 use crate::capture::{Observed, OutputToken, TopToken};
 use crate::model::ModelDir;
 use crate::request::{Request, Settings};
@@ -46,19 +46,19 @@ impl ByBytes {
 
 /// What the reply, or a shadow of it, shows.
 pub(super) async fn observe(
-    session: &mut Session<'_>,
+    inquiry: &mut Inquiry<'_>,
     choice: &Choice,
     counted: Option<usize>,
 ) -> Output {
-    if let Some((ids, rung)) = ids(session, choice, counted) {
-        return known(session, choice, ids, rung).await;
+    if let Some((ids, rung)) = ids(inquiry, choice, counted) {
+        return known(inquiry, choice, ids, rung).await;
     }
-    let why = match shadow::ask(session, choice, counted).await {
+    let why = match shadow::ask(inquiry, choice, counted).await {
         Ok(shadow) => {
             let counted = counted.or(shadow.token_ids.as_ref().map(Vec::len));
-            match ids(session, &shadow, counted) {
+            match ids(inquiry, &shadow, counted) {
                 Some((ids, rung)) => {
-                    return known(session, &shadow, ids, format!("shadow call: {rung}")).await;
+                    return known(inquiry, &shadow, ids, format!("shadow call: {rung}")).await;
                 }
                 None => "neither the reply nor a shadow call holds output ids".to_owned(),
             }
@@ -72,7 +72,7 @@ pub(super) async fn observe(
 /// The ids with the rung they stand on. A list that is not as long as the counted one has gaps: servers leave out
 /// tokens that made no text.
 fn ids(
-    session: &Session<'_>,
+    inquiry: &Inquiry<'_>,
     choice: &Choice,
     counted: Option<usize>,
 ) -> Option<(Vec<u32>, &'static str)> {
@@ -83,34 +83,34 @@ fn ids(
     [
         (returned, "returned ids"),
         (scored, "ids of the log-probabilities"),
-        (looked_up(session, choice), "bytes of the log-probabilities, looked up in the tokenizer"),
+        (looked_up(inquiry, choice), "bytes of the log-probabilities, looked up in the tokenizer"),
     ]
     .into_iter()
     .find_map(|(ids, rung)| Some((ids.filter(complete)?, rung)))
 }
 
 /// The bytes of a token are an identity where one id alone has them; its text is none.
-fn looked_up(session: &Session<'_>, choice: &Choice) -> Option<Vec<u32>> {
-    let local = session.remote.local.as_ref()?;
+fn looked_up(inquiry: &Inquiry<'_>, choice: &Choice) -> Option<Vec<u32>> {
+    let local = inquiry.remote.local.as_ref()?;
     if choice.logprobs.is_empty() {
         return None;
     }
     let id = |token: &TokenLogprob| {
         let bytes = token.bytes.as_deref().filter(|bytes| !bytes.is_empty())?;
-        session.remote.by_bytes.id(local, bytes)
+        inquiry.remote.by_bytes.id(local, bytes)
     };
     choice.logprobs.iter().map(id).collect()
 }
 
 async fn known(
-    session: &mut Session<'_>,
+    inquiry: &mut Inquiry<'_>,
     choice: &Choice,
     ids: Vec<u32>,
     rung: impl Into<String>,
 ) -> Output {
-    let local = session.remote.local.as_ref();
-    let raw = is_raw(session.remote.known.dialect.logprobs, &session.ask.request.settings);
-    let mut scores = scores(session, choice, &ids);
+    let local = inquiry.remote.local.as_ref();
+    let raw = is_raw(inquiry.remote.known.dialect.logprobs, &inquiry.ask.request.settings);
+    let mut scores = scores(inquiry, choice, &ids);
     let mut tokens = Vec::with_capacity(ids.len());
     for (index, id) in ids.iter().enumerate() {
         let score = scores.get_mut(index).and_then(Option::take);
@@ -122,12 +122,12 @@ async fn known(
         let score = score.filter(|_| raw);
         // A server that says `null` or a word has told nothing.
         let logprob = score.as_ref().map(|score| score.logprob).filter(|value| !value.is_nan());
-        let top = score.map(|score| top(session, score)).unwrap_or_default();
+        let top = score.map(|score| top(inquiry, score)).unwrap_or_default();
         tokens.push(OutputToken { id: *id, piece, logprob, top });
     }
     let text = match local {
         Some(local) => Some(local.tokenizer.decode(&ids, false)),
-        None => session.detokenize(&ids).await,
+        None => inquiry.detokenize(&ids).await,
     };
     let text = text.map_or_else(
         || {
@@ -142,36 +142,36 @@ async fn known(
 }
 
 /// The log-probabilities by position, as far as they belong to these ids.
-fn scores(session: &Session<'_>, choice: &Choice, ids: &[u32]) -> Vec<Option<TokenLogprob>> {
+fn scores(inquiry: &Inquiry<'_>, choice: &Choice, ids: &[u32]) -> Vec<Option<TokenLogprob>> {
     let mut agree = true;
     let scored = choice.logprobs.iter().zip(ids).map(|(score, id)| {
-        agree &= identity(session, score).is_none_or(|scored| scored == *id);
+        agree &= identity(inquiry, score).is_none_or(|scored| scored == *id);
         agree.then(|| score.clone())
     });
     scored.collect()
 }
 
-fn identity(session: &Session<'_>, token: &TokenLogprob) -> Option<u32> {
+fn identity(inquiry: &Inquiry<'_>, token: &TokenLogprob) -> Option<u32> {
     token.id.or_else(|| {
         let bytes = token.bytes.as_deref().filter(|bytes| !bytes.is_empty())?;
-        session.remote.by_bytes.id(session.remote.local.as_ref()?, bytes)
+        inquiry.remote.by_bytes.id(inquiry.remote.local.as_ref()?, bytes)
     })
 }
 
 /// Alternatives, highest first; no server's own order means anything.
-fn top(session: &Session<'_>, score: TokenLogprob) -> Vec<TopToken> {
-    let local = session.remote.local.as_ref();
+fn top(inquiry: &Inquiry<'_>, score: TokenLogprob) -> Vec<TopToken> {
+    let local = inquiry.remote.local.as_ref();
     let mut top: Vec<TopToken> = score
         .top
         .into_iter()
         .filter_map(|other| {
-            let id = identity(session, &other)?;
+            let id = identity(inquiry, &other)?;
             let piece = local.map_or(other.token, |local| local.tokenizer.piece(id));
             Some(TopToken { id, piece, logprob: other.logprob })
         })
         .collect();
     top.sort_by(|a, b| b.logprob.total_cmp(&a.logprob).then(a.id.cmp(&b.id)));
-    top.truncate(session.ask.request.top_logprobs);
+    top.truncate(inquiry.ask.request.top_logprobs);
     top
 }
 

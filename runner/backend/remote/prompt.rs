@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Session;
+use super::Inquiry;
 use super::dialect::PromptRoute;
 use super::reply::Reply;
 use crate::capture::{Input, Observed, Token};
@@ -29,23 +29,23 @@ struct Own {
 
 /// The prompt as the server read it.
 pub(super) async fn observe(
-    session: &mut Session<'_>,
+    inquiry: &mut Inquiry<'_>,
     body: &Map<String, Value>,
     reply: &Reply,
 ) -> Observed<Input> {
     let counted = reply.usage.map(|usage| usage.prompt_tokens);
-    let own = session.remote.local.as_ref().map(|local| render(local, session.ask.request));
-    let found = by_routes(session, body, reply).await;
+    let own = inquiry.remote.local.as_ref().map(|local| render(local, inquiry.ask.request));
+    let found = by_routes(inquiry, body, reply).await;
     let count = found.as_ref().map(|found| found.ids.len()).or(counted);
     match (found, own) {
-        (Some(found), own) => Observed::Seen(seen(session, found, own.and_then(Result::ok)).await),
-        (None, Some(Ok(own))) => Observed::Seen(rendered(session, own, counted, reply)),
+        (Some(found), own) => Observed::Seen(seen(inquiry, found, own.and_then(Result::ok)).await),
+        (None, Some(Ok(own))) => Observed::Seen(rendered(inquiry, own, counted, reply)),
         (None, own) => {
             let why = match own {
                 Some(Err(error)) => format!("our own rendering failed: {error}"),
                 _ => format!(
                     "the dialect {} shows no prompt ids here; with `tokenizer` in the target they could be rendered",
-                    session.remote.known.dialect.name
+                    inquiry.remote.known.dialect.name
                 ),
             };
             if counted.is_none() && reply.prompt_text.is_none() {
@@ -75,24 +75,24 @@ fn text(text: Option<String>, why: &str) -> Observed<String> {
 }
 
 async fn by_routes(
-    session: &mut Session<'_>,
+    inquiry: &mut Inquiry<'_>,
     body: &Map<String, Value>,
     reply: &Reply,
 ) -> Option<Found> {
     let returned = reply.prompt_ids.clone();
-    for route in session.remote.known.dialect.prompt {
+    for route in inquiry.remote.known.dialect.prompt {
         let found = match route {
-            PromptRoute::Render => render_route(session, body, returned.as_deref()).await,
+            PromptRoute::Render => render_route(inquiry, body, returned.as_deref()).await,
             PromptRoute::Returned => returned.clone().map(|ids| Found {
                 ids,
                 text: reply.prompt_text.clone(),
                 rung: "returned with the reply".to_owned(),
                 ..Found::default()
             }),
-            PromptRoute::TokenizeMessages => tokenize_messages(session, body).await,
-            PromptRoute::ApplyTemplate => apply_template(session, body).await,
-            PromptRoute::ChatTokenize => chat_tokenize(session, body).await,
-            PromptRoute::DebugRender => debug_render(session, body).await,
+            PromptRoute::TokenizeMessages => tokenize_messages(inquiry, body).await,
+            PromptRoute::ApplyTemplate => apply_template(inquiry, body).await,
+            PromptRoute::ChatTokenize => chat_tokenize(inquiry, body).await,
+            PromptRoute::DebugRender => debug_render(inquiry, body).await,
         };
         // A side route that counts otherwise than the reply did not see what the model read.
         let counted = reply.usage.map(|usage| usage.prompt_tokens).filter(|count| *count > 0);
@@ -109,13 +109,13 @@ async fn by_routes(
 
 /// What the generation read is the truth, so ids that came with the reply outrank the route where the two differ.
 async fn render_route(
-    session: &mut Session<'_>,
+    inquiry: &mut Inquiry<'_>,
     body: &Map<String, Value>,
     returned: Option<&[u32]>,
 ) -> Option<Found> {
-    let answer = session.side("/v1/chat/completions/render", "prompt ids", body.clone()).await?;
+    let answer = inquiry.side("/v1/chat/completions/render", "prompt ids", body.clone()).await?;
     let ids = ids(answer.get("token_ids")?)?;
-    session.rendered = Some(answer);
+    inquiry.rendered = Some(answer);
     let (ids, rung) = match returned {
         None => (ids, "the render route".to_owned()),
         Some(same) if same == ids => {
@@ -131,7 +131,7 @@ async fn render_route(
     Some(Found { ids, rung, ..Found::default() })
 }
 
-async fn tokenize_messages(session: &mut Session<'_>, body: &Map<String, Value>) -> Option<Found> {
+async fn tokenize_messages(inquiry: &mut Inquiry<'_>, body: &Map<String, Value>) -> Option<Found> {
     let mut asked = Map::new();
     for field in [
         "model",
@@ -145,20 +145,20 @@ async fn tokenize_messages(session: &mut Session<'_>, body: &Map<String, Value>)
             asked.insert(field.to_owned(), value.clone());
         }
     }
-    let answer = session.side("/tokenize", "prompt ids", asked).await?;
+    let answer = inquiry.side("/tokenize", "prompt ids", asked).await?;
     let ids = ids(answer.get("tokens")?)?;
     Some(Found { ids, rung: "tokenized messages".to_owned(), ..Found::default() })
 }
 
-async fn apply_template(session: &mut Session<'_>, body: &Map<String, Value>) -> Option<Found> {
-    let answer = session.side("/apply-template", "prompt text", body.clone()).await?;
+async fn apply_template(inquiry: &mut Inquiry<'_>, body: &Map<String, Value>) -> Option<Found> {
+    let answer = inquiry.side("/apply-template", "prompt text", body.clone()).await?;
     let text = answer.get("prompt")?.as_str()?.to_owned();
     let mut asked = Map::new();
     asked.insert("content".to_owned(), json!(text));
     for flag in ["add_special", "parse_special", "with_pieces"] {
         asked.insert(flag.to_owned(), json!(true));
     }
-    let answer = session.side("/tokenize", "prompt ids", asked).await?;
+    let answer = inquiry.side("/tokenize", "prompt ids", asked).await?;
     let (mut ids, mut pieces) = (Vec::new(), Vec::new());
     for token in answer.get("tokens")?.as_array()? {
         ids.push(u32::try_from(token.get("id")?.as_u64()?).ok()?);
@@ -180,8 +180,8 @@ fn piece(value: &Value) -> String {
     }
 }
 
-async fn chat_tokenize(session: &mut Session<'_>, body: &Map<String, Value>) -> Option<Found> {
-    let answer = session.side("/chat_tokenize", "prompt ids", body.clone()).await?;
+async fn chat_tokenize(inquiry: &mut Inquiry<'_>, body: &Map<String, Value>) -> Option<Found> {
+    let answer = inquiry.side("/chat_tokenize", "prompt ids", body.clone()).await?;
     let (mut ids, mut pieces) = (Vec::new(), Vec::new());
     for token in answer.get("tokenize_response")?.as_array()? {
         ids.push(u32::try_from(token.get("id")?.as_u64()?).ok()?);
@@ -192,14 +192,14 @@ async fn chat_tokenize(session: &mut Session<'_>, body: &Map<String, Value>) -> 
 }
 
 /// Only the text is shown; our tokenizer makes ids of it.
-async fn debug_render(session: &mut Session<'_>, body: &Map<String, Value>) -> Option<Found> {
+async fn debug_render(inquiry: &mut Inquiry<'_>, body: &Map<String, Value>) -> Option<Found> {
     let mut asked = body.clone();
     asked.insert("_debug_render_only".to_owned(), json!(true));
     asked.insert("stream".to_owned(), json!(false));
     asked.shift_remove("stream_options");
-    let answer = session.side("/v1/chat/completions", "prompt text", asked).await?;
+    let answer = inquiry.side("/v1/chat/completions", "prompt text", asked).await?;
     let text = answer.pointer("/_debug_info/rendered_template")?.as_str()?.to_owned();
-    let local = session.remote.local.as_ref()?;
+    let local = inquiry.remote.local.as_ref()?;
     let ids = local.tokenizer.encode(&text).ok()?;
     let rung = "the server's rendering, tokenized by us".to_owned();
     Some(Found { ids, pieces: Vec::new(), text: Some(text), rung })
@@ -211,20 +211,20 @@ fn ids(value: &Value) -> Option<Vec<u32>> {
 }
 
 /// The server's ids, with our own rendering held against them.
-async fn seen(session: &mut Session<'_>, found: Found, own: Option<Own>) -> Input {
+async fn seen(inquiry: &mut Inquiry<'_>, found: Found, own: Option<Own>) -> Input {
     let Found { ids, pieces, text: told, mut rung } = found;
     let same = own.as_ref().map(|own| own.ids == ids);
     if let Some(same) = same {
         rung += if same { ", equal to our own rendering" } else { ", not our own rendering" };
     }
-    let prompt = match (told, &session.remote.local) {
+    let prompt = match (told, &inquiry.remote.local) {
         (Some(text), _) => Some(text),
         (None, Some(local)) => Some(local.tokenizer.decode(&ids, false)),
-        (None, None) => session.detokenize(&ids).await,
+        (None, None) => inquiry.detokenize(&ids).await,
     };
     let piece = |(index, id): (usize, &u32)| Token {
         id: *id,
-        piece: match (&session.remote.local, pieces.get(index)) {
+        piece: match (&inquiry.remote.local, pieces.get(index)) {
             (Some(local), _) => local.tokenizer.piece(*id),
             (None, Some(piece)) => piece.clone(),
             (None, None) => String::new(),
@@ -240,9 +240,9 @@ async fn seen(session: &mut Session<'_>, found: Found, own: Option<Own>) -> Inpu
 }
 
 /// Our own rendering, which counts only when the server read as many tokens.
-fn rendered(session: &Session<'_>, own: Own, counted: Option<usize>, reply: &Reply) -> Input {
+fn rendered(inquiry: &Inquiry<'_>, own: Own, counted: Option<usize>, reply: &Reply) -> Input {
     let length = own.ids.len();
-    let (tokens, rung, kept) = match (counted, &session.remote.local) {
+    let (tokens, rung, kept) = match (counted, &inquiry.remote.local) {
         (Some(count), Some(local)) if count == length => {
             let token = |id: &u32| Token { id: *id, piece: local.tokenizer.piece(*id) };
             let tokens = Observed::Seen(own.ids.iter().map(token).collect());

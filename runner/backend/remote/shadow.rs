@@ -6,32 +6,32 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Shadow;
 use super::reply::{Choice, TokenLogprob};
-use super::{Session, assemble, body, output};
+use super::{Inquiry, assemble, body, output};
 
 /// The same answer, with its ids.
 ///
 /// # Errors
 /// Why there is none.
 pub(super) async fn ask(
-    session: &mut Session<'_>,
+    inquiry: &mut Inquiry<'_>,
     seen: &Choice,
     counted: Option<usize>,
 ) -> Result<Choice, String> {
-    let dialect = session.remote.known.dialect;
+    let dialect = inquiry.remote.known.dialect;
     let alone = format!("the dialect {} shows no output ids here", dialect.name);
     if dialect.shadow == Shadow::None {
         return Err(alone);
     }
-    if !output::is_repeatable(session.ask.request) {
+    if !output::is_repeatable(inquiry.ask.request) {
         return Err(format!(
             "{alone}, and a second call would sample anew: pin `seed`, or `temperature: 0`"
         ));
     }
     let (shadow, count) = match dialect.shadow {
         Shadow::None => return Err(alone),
-        Shadow::NotStreamed if !session.ask.request.stream => return Err(alone),
-        Shadow::NotStreamed => not_streamed(session).await?,
-        Shadow::Generate => generate(session).await?,
+        Shadow::NotStreamed if !inquiry.ask.request.stream => return Err(alone),
+        Shadow::NotStreamed => not_streamed(inquiry).await?,
+        Shadow::Generate => generate(inquiry).await?,
     };
     let same = count.zip(counted).is_none_or(|(shadow, seen)| shadow == seen)
         && text(&shadow) == text(seen)
@@ -49,15 +49,15 @@ fn calls(choice: &Choice) -> Vec<(&str, &str)> {
     choice.tool_calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect()
 }
 
-async fn not_streamed(session: &mut Session<'_>) -> Result<(Choice, Option<usize>), String> {
-    let mut request = session.ask.request.clone();
+async fn not_streamed(inquiry: &mut Inquiry<'_>) -> Result<(Choice, Option<usize>), String> {
+    let mut request = inquiry.ask.request.clone();
     request.stream = false;
-    let remote = session.remote;
+    let remote = inquiry.remote;
     let refused = remote.refused(&request);
     let asked = body::body(remote.known.dialect, &remote.model, &request, &refused)?;
-    let received = session.send("/v1/chat/completions", "shadow", Some(asked.fields)).await;
+    let received = inquiry.send("/v1/chat/completions", "shadow", Some(asked.fields)).await;
     let reply = assemble::chat(remote.known.dialect, &received);
-    session.wire.push(received.wire);
+    inquiry.wire.push(received.wire);
     let reply = reply.map_err(|_| "a shadow call for the output ids failed".to_owned())?;
     let count = reply.usage.map(|usage| usage.completion_tokens);
     let first = reply.choices.into_iter().next();
@@ -65,19 +65,19 @@ async fn not_streamed(session: &mut Session<'_>) -> Result<(Choice, Option<usize
 }
 
 /// TGI's own route tells ids and special tokens of what it generates for a rendered prompt.
-async fn generate(session: &mut Session<'_>) -> Result<(Choice, Option<usize>), String> {
+async fn generate(inquiry: &mut Inquiry<'_>) -> Result<(Choice, Option<usize>), String> {
     let failed = || "`/generate` did not show the output ids".to_owned();
     let mut asked = Map::new();
     let chat = {
-        let refused = session.remote.refused(session.ask.request);
-        let remote = session.remote;
-        body::body(remote.known.dialect, &remote.model, session.ask.request, &refused)?.fields
+        let refused = inquiry.remote.refused(inquiry.ask.request);
+        let remote = inquiry.remote;
+        body::body(remote.known.dialect, &remote.model, inquiry.ask.request, &refused)?.fields
     };
-    let rendered = session.side("/chat_tokenize", "prompt text", chat).await.ok_or_else(failed)?;
+    let rendered = inquiry.side("/chat_tokenize", "prompt text", chat).await.ok_or_else(failed)?;
     let prompt = rendered.get("templated_text").cloned().ok_or_else(failed)?;
     asked.insert("inputs".to_owned(), prompt);
-    asked.insert("parameters".to_owned(), parameters(session));
-    let answer = session.side("/generate", "shadow", asked).await.ok_or_else(failed)?;
+    asked.insert("parameters".to_owned(), parameters(inquiry));
+    let answer = inquiry.side("/generate", "shadow", asked).await.ok_or_else(failed)?;
     let details = answer.get("details").ok_or_else(failed)?;
     let tokens = details.get("tokens").and_then(Value::as_array).ok_or_else(failed)?;
     let token = |token: &Value| {
@@ -105,8 +105,8 @@ async fn generate(session: &mut Session<'_>) -> Result<(Choice, Option<usize>), 
     Ok((choice, count))
 }
 
-fn parameters(session: &Session<'_>) -> Value {
-    let settings = &session.ask.request.settings;
+fn parameters(inquiry: &Inquiry<'_>) -> Value {
+    let settings = &inquiry.ask.request.settings;
     let mut parameters = Map::new();
     for flag in ["details", "decoder_input_details"] {
         parameters.insert(flag.to_owned(), json!(true));

@@ -20,7 +20,7 @@ const WITHHELD: &str = "[redacted: a key came in pieces]";
 const MOST_REFUSALS: usize = 6;
 
 /// A request on its way.
-pub(super) struct Session<'a> {
+pub(super) struct Inquiry<'a> {
     pub(super) remote: &'a Remote,
     pub(super) ask: Ask<'a>,
     /// The calls so far.
@@ -37,9 +37,9 @@ pub(super) struct Parts {
     pub(super) response: Observed<Response>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> Inquiry<'a> {
     pub(super) fn new(remote: &'a Remote, ask: Ask<'a>) -> Self {
-        Session { remote, ask, wire: Vec::new(), rendered: None }
+        Inquiry { remote, ask, wire: Vec::new(), rendered: None }
     }
 
     /// Makes the calls and reads what they show.
