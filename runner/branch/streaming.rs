@@ -41,7 +41,10 @@ fn arrives_in_pieces(exchange: &Exchange) -> Option<Outcome> {
                 || !delta.tool_calls.is_empty()
         })
         .count();
-    let tokens = response.usage.map_or(0, |usage| usage.completion_tokens);
+    // Nobody need say how many tokens there were; a text of several words is never one of less than four.
+    let words = response.content.as_deref().map_or(0, |text| text.split_whitespace().count());
+    let counted = response.usage.map(|usage| usage.completion_tokens);
+    let tokens = counted.or(exchange.output_count().ok()).unwrap_or(words);
     let actual = format!("{pieces} of {tokens} tokens");
     // A call is released when it is complete, and a reply of a word or two may be held back as a
     // whole because it could still become a stop string.

@@ -103,6 +103,11 @@ fn arrives_in_pieces_misses_a_stream_that_is_none() {
         deltas.remove(2);
     });
     assert_eq!(status("arrives_in_pieces", &lump), Some(Status::Fail));
+    // Whoever counts nothing is not let off.
+    let mut uncounted = lump.clone();
+    uncounted.response.edit().usage = None;
+    uncounted.generation = Observed::Hidden("no ids".to_owned());
+    assert_eq!(status("arrives_in_pieces", &uncounted), Some(Status::Fail));
 }
 
 #[test]
