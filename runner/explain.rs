@@ -2,7 +2,7 @@
 
 use crate::assertion;
 use crate::backend::remote::dialect;
-use crate::branch::Branch;
+use crate::branch::{Branch, form};
 use crate::capture::Boundary;
 use crate::diagnostic::suggest;
 use crate::judge;
@@ -72,15 +72,7 @@ pub fn topics() -> Vec<Topic> {
         "Holds in every branch and reads the boundary `response`. Without a call there is nothing to\n\
          answer: the conversation ends there, and the model is at fault.",
     ));
-    topics.push(topic(
-        "rule",
-        judge::FORM_IS_KEPT,
-        "a server's reply has the form that the API promises",
-        "Holds in every branch on remote targets and reads the boundary `response`: [DONE] once and last, one\n\
-         finish reason per choice, usage once, ids and indices of calls as they must be, the same id and model\n\
-         in every event. What a dialect is known to do otherwise is no fault. A reply of which a part cannot\n\
-         be read at all is errored instead. Silence it with a reason: `allow: { form_is_kept: \"why\" }`.",
-    ));
+    topics.push(topic("rule", form::FORM.name, form::FORM.summary, form::HELP));
     for info in assertion::ALL {
         let help = format!("Reads the boundary `{}`.\n{}", info.boundary, info.help);
         topics.push(topic("assertion", info.name, info.summary, &help));

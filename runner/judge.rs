@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::assertion::{Scope, View};
+use crate::branch::Rule;
+use crate::branch::form::FORM;
 use crate::capture::{Accepted, Boundary, CHAT, Capture, Exchange, Failure, Run, Score, WireCall};
 use crate::event::{BoundaryStatus, CaseReport, CaseStatus};
 use crate::finding::{Finding, Kind, Outcome, Status};
@@ -20,9 +22,6 @@ pub const NO_CALL: &str = "no_call";
 /// The rule that such a conversation breaks.
 pub const TOOL_WAS_CALLED: &str = "tool_was_called";
 
-/// The rule that a server's reply breaks when its form is not what the API promises, though it could be read.
-pub const FORM_IS_KEPT: &str = "form_is_kept";
-
 /// Judges one case. `snapshots` are the findings of its snapshot files, which only the run loop may touch.
 pub fn judge(
     case: &Case,
@@ -32,8 +31,6 @@ pub fn judge(
     reproduce: String,
 ) -> CaseReport {
     let mut findings = rules(case, capture);
-    findings.extend(missing_call(case, capture));
-    findings.extend(form(case, capture));
     for (n, turn) in case.turns.iter().enumerate() {
         for expectation in &turn.expect {
             findings.push(expect(expectation, capture, accepted, Some(n)));
@@ -130,51 +127,41 @@ pub fn scores(case: &Case, run: &Run) -> Vec<Score> {
     case.expect.iter().filter_map(|entry| entry.assertion.score(&view)).collect()
 }
 
-/// What the branch demands by itself, once per rule: the first exchange that breaks it, or the last that keeps it.
+/// What the branch demands by itself, and of a server's reply every branch.
 fn rules(case: &Case, capture: &Capture) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for rule in case.branch.info().rules {
-        let mut worst: Option<Finding> = None;
-        for (n, run) in capture.runs.iter().enumerate() {
-            for exchange in &run.exchanges {
-                let Some(mut outcome) = (rule.judge)(exchange) else { continue };
-                if let Some(why) = unreadable(rule.name, rule.boundary, exchange) {
-                    outcome = Outcome::hidden(rule.summary, why);
-                }
-                let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
-                let spec = turn.unwrap_or(&case.location);
-                let finding = Finding::new(rule.name, Kind::Branch, rule.boundary, outcome, spec)
-                    .in_reply(exchange.turn + 1, number(capture, n));
-                worst = Some(worse(worst, finding));
-            }
-        }
-        findings.extend(worst);
-    }
+    let rules = case.branch.info().rules.iter();
+    let mut findings: Vec<Finding> =
+        rules.filter_map(|rule| worst(case, capture, rule, &capture.runs)).collect();
+    findings.extend(missing_call(case, capture));
+    // The twin is asked for to be compared with; of itself only its form is judged.
+    findings.extend(worst(case, capture, &FORM, capture.runs.iter().chain(&capture.twin)));
     findings
 }
 
-/// Whether every reply of a server keeps the API's form: the first that does not, or nothing in process.
-fn form(case: &Case, capture: &Capture) -> Option<Finding> {
-    let mut worst = None;
-    let conversations =
-        capture.runs.iter().enumerate().chain(capture.twin.iter().map(|twin| (0, twin)));
-    for (n, run) in conversations {
-        for exchange in run.exchanges.iter().filter(|exchange| !exchange.wire.is_empty()) {
-            let Ok(response) = exchange.response.seen() else { continue };
-            let expected = "the API's form";
-            let outcome = match response.faults.first() {
-                None => Outcome::pass(expected, "kept"),
-                Some(fault) => Outcome::fail(expected, fault.clone(), fault.clone()),
-            };
+/// What a rule says of these conversations: the first exchange that breaks it, or the last that keeps it.
+fn worst<'a>(
+    case: &Case,
+    capture: &Capture,
+    rule: &Rule,
+    runs: impl IntoIterator<Item = &'a Run>,
+) -> Option<Finding> {
+    let mut found: Option<Finding> = None;
+    for (n, run) in runs.into_iter().enumerate() {
+        // The twin comes after the runs and is told under the number of the first.
+        let number = number(capture, if n < capture.runs.len() { n } else { 0 });
+        for exchange in &run.exchanges {
+            let Some(mut outcome) = (rule.judge)(exchange) else { continue };
+            if let Some(why) = unreadable(rule.name, rule.boundary, exchange) {
+                outcome = Outcome::hidden(rule.summary, why);
+            }
             let turn = case.turns.get(exchange.turn).map(|turn| &turn.location);
             let spec = turn.unwrap_or(&case.location);
-            let finding =
-                Finding::new(FORM_IS_KEPT, Kind::Branch, Boundary::Response, outcome, spec)
-                    .in_reply(exchange.turn + 1, number(capture, n));
-            worst = Some(worse(worst, finding));
+            let finding = Finding::new(rule.name, Kind::Branch, rule.boundary, outcome, spec)
+                .in_reply(exchange.turn + 1, number);
+            found = Some(worse(found, finding));
         }
     }
-    worst
+    found
 }
 
 /// The finding for a tool result that has no call to answer.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::capture::{Boundary, Exchange};
 use crate::finding::Outcome;
 
+pub mod form;
 mod long_context;
 mod multi_turn;
 mod stopping;

@@ -156,7 +156,7 @@ fn the_rules_of_the_branch_are_judged_unasked() {
 fn the_form_of_a_servers_reply_is_judged_unasked() {
     let mut exchange = good();
     let none = verdict(&case(&[]), &capture(vec![exchange.clone()]));
-    assert!(none.findings.iter().all(|finding| finding.name != FORM_IS_KEPT), "not in process");
+    assert!(none.findings.iter().all(|finding| finding.name != FORM.name), "not in process");
     exchange.wire = vec![crate::capture::WireCall {
         purpose: crate::capture::CHAT.to_owned(),
         request: serde_json::from_str(r#"{"path": "/v1/chat/completions"}"#).unwrap(),
@@ -166,14 +166,14 @@ fn the_form_of_a_servers_reply_is_judged_unasked() {
     }];
     let clean = verdict(&case(&[]), &capture(vec![exchange.clone()]));
     assert_eq!(clean.status, CaseStatus::Passed);
-    assert!(clean.findings.iter().any(|finding| finding.name == FORM_IS_KEPT));
+    assert!(clean.findings.iter().any(|finding| finding.name == FORM.name));
     let fault = "the stream ends without [DONE]".to_owned();
     exchange.response.edit().faults = vec![fault.clone()];
     let broken = verdict(&case(&[]), &capture(vec![exchange.clone()]));
     assert_eq!((broken.status, broken.boundary), (CaseStatus::Failed, Some(Boundary::Response)));
-    let finding = broken.findings.iter().find(|finding| finding.name == FORM_IS_KEPT).unwrap();
+    let finding = broken.findings.iter().find(|finding| finding.name == FORM.name).unwrap();
     assert_eq!(finding.outcome.message, fault);
     let mut allowed = case(&[]);
-    allowed.allow.insert(FORM_IS_KEPT.to_owned(), "known".to_owned());
+    allowed.allow.insert(FORM.name.to_owned(), "known".to_owned());
     assert_eq!(verdict(&allowed, &capture(vec![exchange])).status, CaseStatus::Passed);
 }

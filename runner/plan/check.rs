@@ -10,9 +10,9 @@ use super::ledger::Ledger;
 use super::targets::is_plain;
 use super::{Case, settings, tools};
 use crate::branch::Branch;
+use crate::branch::form::FORM;
 use crate::capture::Boundary;
 use crate::diagnostic::choices;
-use crate::judge::FORM_IS_KEPT;
 use crate::spec::NodeId;
 
 /// File systems take names of 255 bytes; topic, matrix and ending need their share.
@@ -25,7 +25,7 @@ fn allowable() -> Vec<&'static str> {
         .iter()
         .map(|boundary| boundary.name())
         .chain(rules.map(|rule| rule.name))
-        .chain([FORM_IS_KEPT])
+        .chain([FORM.name])
         .collect()
 }
 

@@ -74,8 +74,8 @@ fn the_tables_are_the_registries() {
             dialect.name,
             dialect.summary,
             dialect.prompt_routes(),
-            dialect.output_route(),
-            dialect.settings_route(),
+            dialect.output_ids,
+            dialect.settings_told,
         );
     }
     assert_eq!(section("dialects"), dialects);

@@ -27,6 +27,8 @@ pub(super) struct Inquiry<'a> {
     pub(super) wire: Vec<WireCall>,
     /// The answer of the render route.
     pub(super) rendered: Option<Value>,
+    /// The prompt's text as a side route told it.
+    pub(super) templated: Option<String>,
 }
 
 /// The four boundaries of an exchange.
@@ -39,7 +41,7 @@ pub(super) struct Parts {
 
 impl<'a> Inquiry<'a> {
     pub(super) fn new(remote: &'a Remote, ask: Ask<'a>) -> Self {
-        Inquiry { remote, ask, wire: Vec::new(), rendered: None }
+        Inquiry { remote, ask, wire: Vec::new(), rendered: None, templated: None }
     }
 
     /// Makes the calls and reads what they show.

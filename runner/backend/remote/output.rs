@@ -80,13 +80,13 @@ fn ids(
     let returned = choice.token_ids.clone().filter(|ids| !ids.is_empty() || counted == Some(0));
     let scored: Option<Vec<u32>> = choice.logprobs.iter().map(|token| token.id).collect();
     let scored = scored.filter(|ids| !ids.is_empty());
-    [
-        (returned, "returned ids"),
-        (scored, "ids of the log-probabilities"),
-        (looked_up(inquiry, choice), "bytes of the log-probabilities, looked up in the tokenizer"),
-    ]
-    .into_iter()
-    .find_map(|(ids, rung)| Some((ids.filter(complete)?, rung)))
+    let told = [(returned, "returned ids"), (scored, "ids of the log-probabilities")];
+    let told = told.into_iter().find_map(|(ids, rung)| Some((ids.filter(complete)?, rung)));
+    // The table of bytes is as long as the vocabulary, and is made only where nobody tells ids.
+    told.or_else(|| {
+        let ids = looked_up(inquiry, choice).filter(complete)?;
+        Some((ids, "bytes of the log-probabilities, looked up in the tokenizer"))
+    })
 }
 
 /// The bytes of a token are an identity where one id alone has them; its text is none.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::dialect::{self, Dialect};
 use super::transport::{Call, Received, Transport};
@@ -85,9 +85,8 @@ pub(super) async fn probe(
             facts.keep(path, &prober.ask(path, None).await);
         }
     }
-    if dialect.name == "ollama" {
-        let shown = prober.ask("/api/show", Some(json!({"model": model}))).await;
-        facts.keep("/api/show", &shown);
+    if let Some((path, body)) = dialect.show {
+        facts.keep(path, &prober.ask(path, Some(body(model))).await);
     }
     Ok(Known { dialect, facts, how, calls: prober.calls })
 }

@@ -188,6 +188,7 @@ async fn chat_tokenize(inquiry: &mut Inquiry<'_>, body: &Map<String, Value>) -> 
         pieces.push(piece(token.get("text")?));
     }
     let text = answer.get("templated_text").and_then(Value::as_str).map(str::to_owned);
+    inquiry.templated.clone_from(&text);
     Some(Found { ids, pieces, text, rung: "/chat_tokenize".to_owned() })
 }
 

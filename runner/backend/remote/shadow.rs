@@ -67,15 +67,10 @@ async fn not_streamed(inquiry: &mut Inquiry<'_>) -> Result<(Choice, Option<usize
 /// TGI's own route tells ids and special tokens of what it generates for a rendered prompt.
 async fn generate(inquiry: &mut Inquiry<'_>) -> Result<(Choice, Option<usize>), String> {
     let failed = || "`/generate` did not show the output ids".to_owned();
+    // What boundary 1 was told is what the model is asked to go on from.
+    let prompt = inquiry.templated.clone().ok_or_else(failed)?;
     let mut asked = Map::new();
-    let chat = {
-        let refused = inquiry.remote.refused(inquiry.ask.request);
-        let remote = inquiry.remote;
-        body::body(remote.known.dialect, &remote.model, inquiry.ask.request, &refused)?.fields
-    };
-    let rendered = inquiry.side("/chat_tokenize", "prompt text", chat).await.ok_or_else(failed)?;
-    let prompt = rendered.get("templated_text").cloned().ok_or_else(failed)?;
-    asked.insert("inputs".to_owned(), prompt);
+    asked.insert("inputs".to_owned(), Value::String(prompt));
     asked.insert("parameters".to_owned(), parameters(inquiry));
     let answer = inquiry.side("/generate", "shadow", asked).await.ok_or_else(failed)?;
     let details = answer.get("details").ok_or_else(failed)?;

@@ -1,6 +1,6 @@
 //! What `explain` says about a dialect, made from the dialect itself.
 
-use super::{Dialect, ErrorShape, LogprobStage, Prefill, PromptRoute, Shadow};
+use super::{Dialect, ErrorShape, LogprobStage, Prefill, PromptRoute};
 
 impl Dialect {
     /// The ways to prompt ids in words, the best first. Our own rendering comes after them in every dialect.
@@ -17,38 +17,14 @@ impl Dialect {
         if routes.is_empty() { "our own rendering".to_owned() } else { routes.join("; ") }
     }
 
-    /// How output ids are seen, in words.
-    pub fn output_route(&self) -> &'static str {
-        match (self.name, self.shadow) {
-            ("openai" | "ollama", _) => {
-                "bytes of the log-probabilities, looked up in our tokenizer"
-            }
-            (_, Shadow::NotStreamed) => "in the reply; streamed, from a second call in one piece",
-            (_, Shadow::Generate) => "from `/generate` on the rendered prompt",
-            _ if self.logprobs == LogprobStage::None => "not at all",
-            _ => "in the reply",
-        }
-    }
-
-    /// Where the settings in force are told, in words.
-    pub fn settings_route(&self) -> &'static str {
-        match self.name {
-            "llamacpp" => "`generation_settings` of the reply, else `/props`",
-            "vllm" => "the render route (`--enable-scale-out`)",
-            "sglang" => "`/server_info` and generation_config.json",
-            "ollama" => "`/api/show` and Ollama's rule",
-            _ => "not told",
-        }
-    }
-
     /// The whole text for `explain`.
     pub fn help(&self) -> String {
-        let known = match (&self.probe, self.name) {
-            (Some(probe), _) => {
+        let known = match &self.probe {
+            Some(probe) => {
                 let method = if probe.body.is_some() { "POST" } else { "GET" };
                 format!("by the answer to {method} {}", probe.path)
             }
-            (None, _) => "as what remains when no other is recognised".to_owned(),
+            None => "as what remains when no other is recognised".to_owned(),
         };
         let settings: Vec<&str> = self.settings.iter().map(|(ours, _)| *ours).collect();
         let prefill = match self.prefill {
@@ -78,8 +54,8 @@ impl Dialect {
              error bodies       {}",
             settings.join(", "),
             self.prompt_routes(),
-            self.output_route(),
-            self.settings_route(),
+            self.output_ids,
+            self.settings_told,
             self.finishes.join(", "),
             shapes.join(", "),
         )

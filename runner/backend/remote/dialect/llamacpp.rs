@@ -19,6 +19,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("quantization", "/props", "/model_ftype"),
         ("template", "/props", "/chat_template"),
     ],
+    show: None,
     context: &[
         ("/props", "/default_generation_settings/n_ctx"),
         ("/v1/models", "/data/0/meta/n_ctx"),
@@ -46,6 +47,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     quirks: Quirks { no_logprobs_with_tools_in_streams: true, ..Quirks::NONE },
     errors: &[ErrorShape::Wrapped],
     prompt: &[PromptRoute::ApplyTemplate],
+    output_ids: "in the reply; streamed, from a second call in one piece",
+    settings_told: "`generation_settings` of the reply, else `/props`",
     resolve,
     detokenize: Some(("/detokenize", "content")),
     shadow: Shadow::NotStreamed,

@@ -34,6 +34,8 @@ pub struct Dialect {
     pub probe: Option<Probe>,
     /// What identifies the server: a name, the path of a `GET`, a JSON pointer into the answer.
     pub facts: &'static [(&'static str, &'static str, &'static str)],
+    /// A `POST` that tells more about the model: its path, and its body from the model's name.
+    pub show: Option<(&'static str, BodyOf)>,
     /// Where the context length stands: path and pointer, the likelier first.
     pub context: &'static [(&'static str, &'static str)],
     /// Settings that it takes, each with the server's name for it; a setting that is not listed is not sent.
@@ -56,6 +58,10 @@ pub struct Dialect {
     pub errors: &'static [ErrorShape],
     /// The ways to the prompt's ids, the best first.
     pub prompt: &'static [PromptRoute],
+    /// How output ids are seen, in words.
+    pub output_ids: &'static str,
+    /// Where the settings in force are told, in words.
+    pub settings_told: &'static str,
     /// The settings in force, as far as the server tells them.
     pub resolve: fn(&Telling<'_>) -> Vec<Told>,
     /// The route that turns ids into text: the path, and the field of the answer.
@@ -66,13 +72,16 @@ pub struct Dialect {
     pub mend: fn(&mut Choice),
 }
 
+/// Makes the body of a `POST` from the model's name.
+pub type BodyOf = fn(&str) -> Value;
+
 /// A call that tells one server from the others without generating anything.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     /// The path below the root.
     pub path: &'static str,
     /// The body of a `POST`, from the model's name; `None` for a `GET`.
-    pub body: Option<fn(&str) -> Value>,
+    pub body: Option<BodyOf>,
     /// What in the answer gives it away: from status and body to the words for the record.
     pub recognise: fn(u16, &Value) -> Option<&'static str>,
 }

@@ -12,6 +12,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     summary: "Ollama",
     probe: Some(Probe { path: "/api/version", body: None, recognise }),
     facts: &[("version", "/api/version", "/version")],
+    show: Some(("/api/show", named)),
     context: &[],
     settings: FEW,
     template: None,
@@ -23,11 +24,18 @@ pub(super) static DIALECT: Dialect = Dialect {
     quirks: Quirks { role_repeats: true, ..Quirks::NONE },
     errors: &[ErrorShape::Wrapped, ErrorShape::Text],
     prompt: &[PromptRoute::DebugRender],
+    output_ids: "bytes of the log-probabilities, looked up in our tokenizer",
+    settings_told: "`/api/show` and Ollama's rule",
     resolve,
     detokenize: None,
     shadow: Shadow::None,
     mend: whole,
 };
+
+/// `/api/show` wants to know of which model.
+fn named(model: &str) -> Value {
+    json!({"model": model})
+}
 
 fn recognise(status: u16, answer: &Value) -> Option<&'static str> {
     (status == 200 && answer.get("version").is_some()).then_some("`/api/version` tells a version")

@@ -9,6 +9,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     summary: "the published API and nothing outside it",
     probe: None,
     facts: &[],
+    show: None,
     context: &[],
     settings: &[
         ("temperature", "temperature"),
@@ -29,6 +30,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     quirks: Quirks::NONE,
     errors: &[ErrorShape::Wrapped],
     prompt: &[],
+    output_ids: "bytes of the log-probabilities, looked up in our tokenizer",
+    settings_told: "not told",
     resolve: untold,
     detokenize: None,
     shadow: Shadow::None,

@@ -11,6 +11,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     summary: "`transformers serve`: few fields, no ids, no log-probabilities",
     probe: Some(Probe { path: "/v1/chat/completions", body: Some(unheard_of), recognise }),
     facts: &[],
+    show: None,
     context: &[],
     settings: &[
         ("temperature", "temperature"),
@@ -31,6 +32,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     quirks: Quirks { usage_unasked: true, no_done: true, ..Quirks::NONE },
     errors: &[ErrorShape::Detail],
     prompt: &[],
+    output_ids: "not at all",
+    settings_told: "not told",
     resolve: untold,
     detokenize: None,
     shadow: Shadow::None,
